@@ -1,0 +1,89 @@
+/* Where checkpoints lie: a directory in Flink's layout, one SQLite file, or memory.
+ *
+ * Promise: after store_publish(n) returned SR_OK, store_newest answers n, across power loss too;
+ * before, never. A checkpoint is whole or absent. Every byte is under a digest and checked before it
+ * is believed. Calls may block; one thread at a time.
+ *
+ *   store_open -> { store_publish | store_retain }* -> store_close
+ *                 '- SR_EUNKNOWN: nobody can tell whether it was published: the process must stop
+ *                    and let recovery look
+ *
+ * A store that is opened for running holds the job's lock (SR_EBUSY names the holder) and takes a
+ * new attempt number, which fences all older ones: a publication by an older attempt is refused
+ * with SR_EFENCED.
+ */
+#ifndef SR_CKPT_STORE_H
+#define SR_CKPT_STORE_H
+
+#include "engine/base/env.h"
+#include "engine/ckpt/manifest.h"
+
+struct store;
+
+struct store_conf {
+    const char *url;    /* "file:///dir", "sqlite:///file.db", an absolute path (a directory; a file
+                           when it ends in .db or .sqlite), "memory:" */
+    const char *job_id; /* 32 hex digits */
+    const char *job_name;
+    uint32_t retained;   /* checkpoints of the own lineage that are kept, at least 1 */
+    const char *run_dir; /* where the lock lies for "memory:" */
+};
+
+/* Opens for running: makes what is absent, takes the lock and the next attempt. */
+sr_rc store_open(struct store **out, const struct env *env, const struct store_conf *conf,
+                 struct sr_error *err);
+void store_close(struct store *s);               /* NULL allowed */
+uint64_t store_attempt(const struct store *s);   /* of this run, > 0 */
+uint64_t store_newest_id(const struct store *s); /* highest checkpoint id ever used; 0: none */
+bool store_is_durable(const struct store *s);    /* outlives the process */
+/* Directory for redo files that belong to checkpoints of this store; made when asked; NULL: none. */
+const char *store_redo_dir(struct store *s, struct sr_error *err);
+
+/* Publishes in one atomic step. m->part[i].bytes are written, lengths and digests filled in. */
+sr_rc store_publish(struct store *s, struct manifest *m, struct sr_error *err);
+/* After a checkpoint was shown: deletes what is beyond `retained` in the lineage; nothing that a
+ * newer one needs. A failure is to be logged, no more. */
+sr_rc store_retain(struct store *s, uint64_t lineage, uint64_t shown, struct sr_error *err);
+/* Says in the newest checkpoint's record how the run ended (checkpoints list, plain `run`). */
+sr_rc store_mark_end(struct store *s, enum manifest_end end, struct sr_error *err);
+/* Loads the newest of the newest lineage with all parts' bytes. SR_EABSENT: none. SR_ECORRUPT: it is
+ * damaged; older ones are never taken instead. */
+sr_rc store_load_newest(struct store *s, struct arena *a, struct manifest **out,
+                        struct sr_error *err);
+
+/* A savepoint: a directory `DIR/savepoint-<6>-<12>` or, for a job whose store is SQLite, one file
+ * `DIR/savepoint-<6>-<12>.db`. Answers its path. Belongs to no store, and is never deleted. */
+sr_rc store_savepoint(struct store *s, const char *dir, struct manifest *m, struct arena *a,
+                      const char **path, struct sr_error *err);
+
+/* --- Looking from outside: no lock is taken, nothing is changed. ------------------------------ */
+
+/* One checkpoint that was found. */
+struct store_entry {
+    const char *path; /* absolute; "store.db#chk-7" for SQLite */
+    const char *job_id, *job_name;
+    uint64_t checkpoint, lineage, attempt;
+    enum manifest_kind kind;
+    enum manifest_end end;
+    int64_t ended_us;
+    uint64_t bytes;
+    const char *damage; /* NULL: whole, as far as the manifest tells */
+};
+
+struct store_list {
+    uint32_t count;
+    struct store_entry *entry; /* by job, lineage, checkpoint: ascending */
+};
+
+/* All that PATH holds: a checkpoint, a savepoint, a job's directory, a checkpoint directory, a
+ * SQLite store or `store.db#chk-7`, urls too. SR_EABSENT: nothing is there. */
+sr_rc store_find(const struct env *env, const char *path, struct arena *a, struct store_list *out,
+                 struct sr_error *err);
+/* The newest checkpoint of the newest lineage of a job in a store url; SR_EABSENT: none. */
+sr_rc store_peek(const struct env *env, const struct store_conf *conf, struct arena *a,
+                 struct store_entry *out, struct sr_error *err);
+/* Loads one found entry with all bytes, each digest checked. SR_ECORRUPT with what is damaged. */
+sr_rc store_load(const struct env *env, const char *entry_path, struct arena *a,
+                 struct manifest **out, struct sr_error *err);
+
+#endif

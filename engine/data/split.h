@@ -1,0 +1,16 @@
+/* Cuts a view into one view a receiver. */
+#ifndef SR_DATA_SPLIT_H
+#define SR_DATA_SPLIT_H
+
+#include <streamrun/error.h>
+
+#include "engine/data/pool.h"
+
+/* By key group of the key columns: out[p] holds the rows of receiver p, or NULL when there are none.
+ * Takes v. All columns are shared; the watermark array too, so that a row keeps the watermark that
+ * was in force when it arrived. */
+sr_rc split_by_key(struct sr_home *h, struct sr_view *v, const uint32_t *cols, uint32_t ncols,
+                   uint32_t max_parallelism, uint32_t parts, struct sr_view **out,
+                   struct sr_error *err);
+
+#endif

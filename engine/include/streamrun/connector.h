@@ -1,0 +1,193 @@
+/* Sources and sinks: where rows enter and leave.
+ *
+ * The engine owns an instance's memory (the `*_size` of the type, zeroed, 16-byte aligned) and its
+ * thread: no two calls on one instance overlap. No call waits: one that would have to says so through
+ * struct sr_wait and is made again when the wait is over.
+ *
+ * A source consists of splits: a file, a part of a file, a partition, a range of event numbers. A
+ * discoverer (one a source) names splits, now and later; readers (one a subtask) read the ones given
+ * to them. The position is kept per split as a note of any size, so that splits go to other readers
+ * when parallelism changes. Reading resumes at exactly the record behind the last one consumed.
+ *
+ *   check (plan time, no instance)
+ *   discoverer  discover_open -> known* -> { discover }* -> discover_close
+ *   reader      open -> { add | poll -> consume | position | acknowledge }* -> close
+ *   sink        open -> restore* -> recover -> { write* -> prepare -> commit* }* -> close
+ */
+#ifndef STREAMRUN_CONNECTOR_H
+#define STREAMRUN_CONNECTOR_H
+
+#include <streamrun/format.h>
+
+/* What a call that cannot go on waits for: a descriptor, a time, or whichever comes first. */
+struct sr_wait {
+    int fd;           /* -1: none */
+    bool is_write;    /* wait until fd takes bytes; else until it has some */
+    int64_t until_us; /* monotonic; INT64_MAX: no time */
+};
+
+/* Bytes that the receiver copies. */
+struct sr_bytes {
+    const void *data;
+    uint32_t len;
+};
+
+struct sr_split {
+    const char *id;       /* stable and unique in its source: a path, a topic and partition */
+    struct sr_bytes note; /* what a reader needs to begin, or to go on where it was */
+    int64_t order;        /* splits are given out by ascending order, then id: oldest first */
+};
+
+/* --- Sources -------------------------------------------------------------------------------- */
+
+struct sr_source_caps {
+    bool is_bounded;    /* ends by itself */
+    bool can_rewind;    /* positions can be gone back to */
+    bool makes_rows;    /* fills columns itself; else gives bytes to a format */
+    uint32_t parts_max; /* subtasks that make sense; 0: any number */
+};
+
+struct sr_source_open {
+    uint32_t size;
+    const struct sr_host *host;
+    const void *conf;
+    const struct sr_schema *schema; /* columns to fill, in order; as the job declares them */
+    uint32_t format_flags;          /* SR_FORMAT_* of the job's format; 0 when makes_rows */
+    uint32_t part, parts; /* of the reader; 0 and the number of readers for a discoverer */
+};
+
+/* Takes the splits that a discoverer names. */
+struct sr_splits {
+    sr_rc (*add)(struct sr_splits *s, const struct sr_split *split); /* copies */
+};
+
+enum sr_discovered {
+    SR_DISCOVERED_ALL,   /* no split will follow */
+    SR_DISCOVERED_SOFAR, /* look again at wait.until_us */
+    SR_DISCOVER_FAILED
+};
+
+enum sr_polled {
+    SR_POLL_DATA,      /* rows or bytes of one split; may be none */
+    SR_POLL_IDLE,      /* nothing now: see wait */
+    SR_POLL_SPLIT_END, /* the split is read to its end, for ever */
+    SR_POLL_FAILED
+};
+
+struct sr_poll {
+    /* in */
+    struct sr_builder *rows; /* to be filled, when makes_rows; every row from the same split */
+    /* out */
+    uint32_t split;       /* the reader's number of the split, as in add */
+    const uint8_t *bytes; /* else: the split's unconsumed bytes, good until the next poll; the */
+    uint32_t len;         /* engine consumes a prefix and polls for more */
+    struct sr_buffer *buffer; /* what the bytes lie in: text columns may go on referring to it */
+    const struct sr_span *record; /* framed input (messages): whole records; NULL: a stream */
+    uint32_t records;
+    bool at_start, at_end; /* of the split: see struct sr_decode */
+    struct sr_wait wait;
+};
+
+struct sr_source_type {
+    uint32_t size;
+    const char *name; /* as in `connector: filesystem` */
+    const char *doc;
+    const struct sr_opt *opts;
+    uint32_t conf_size, discoverer_size, reader_size;
+    const struct sr_schema *(*schema)(const void *conf); /* what it brings when the job declares no
+                                                            schema; NULL or answering NULL: must */
+    sr_rc (*check)(const void *conf, const struct sr_schema *schema, struct sr_source_caps *caps,
+                   struct sr_error *err);
+    sr_rc (*discover_open)(void *d, const struct sr_source_open *o, struct sr_error *err);
+    void (*known)(void *d, const struct sr_split *split); /* restored: not to be named again */
+    enum sr_discovered (*discover)(void *d, struct sr_splits *out, struct sr_wait *wait,
+                                   struct sr_error *err);
+    void (*discover_close)(void *d);
+    sr_rc (*open)(void *r, const struct sr_source_open *o, struct sr_error *err);
+    /* Number `split` is the engine's, used once, ascending from 0 in each reader. */
+    sr_rc (*add)(void *r, uint32_t number, const struct sr_split *split, struct sr_error *err);
+    enum sr_polled (*poll)(void *r, struct sr_poll *p, struct sr_error *err);
+    /* Bytes (stream), records (framed) or rows (makes_rows: always all) of the last poll are done. */
+    void (*consume)(void *r, uint32_t number, uint32_t used);
+    /* Appends the note from which `add` goes on behind everything consumed. */
+    sr_rc (*position)(void *r, uint32_t number, struct sr_out *note, struct sr_error *err);
+    /* A checkpoint with this note was shown; may be NULL. Failures are the connector's to log. */
+    void (*acknowledge)(void *r, uint32_t number, struct sr_bytes note);
+    void (*close)(void *r);
+};
+
+/* --- Sinks ---------------------------------------------------------------------------------- */
+
+enum sr_guarantee { SR_NO_GUARANTEE, SR_AT_LEAST_ONCE, SR_EXACTLY_ONCE };
+
+struct sr_sink_caps {
+    enum sr_guarantee guarantee; /* what this configuration keeps */
+    bool takes_changes;          /* +U, -U and -D rows too */
+    bool makes_rows;             /* writes columns itself; else needs a format */
+    bool is_bounded_only;        /* complete only at the end of a bounded job */
+    uint32_t parts_max;          /* 0: any number */
+};
+
+struct sr_sink_open {
+    uint32_t size;
+    const struct sr_host *host;
+    const void *conf;
+    const struct sr_schema *schema;
+    const struct sr_format_type *format; /* NULL when the sink makes_rows */
+    const void *format_conf;
+    uint32_t part, parts;
+    const char *job_id;   /* 32 hex digits */
+    const char *uid;      /* of the step */
+    uint64_t lineage;     /* of checkpoints: changes with a fresh run and when going back by hand */
+    uint64_t attempt;     /* grows with every start, over processes too */
+    uint64_t checkpoint;  /* that the job was restored from; 0: none */
+    const char *redo_dir; /* absolute: where a redo file may lie until it is applied; kept with the
+                              checkpoints; NULL when there is no checkpoint storage that survives */
+    bool is_bounded;      /* the job ends by itself */
+    /* Asks for a checkpoint soon (a redo file has grown large). */
+    void (*ask_checkpoint)(const struct sr_sink_open *o);
+    void *engine;
+};
+
+enum sr_note_kind {
+    SR_NOTE_COMMIT, /* to be committed once the checkpoint is shown; any subtask may do it, again
+                       and again */
+    SR_NOTE_STATE   /* the writer's own: given to `restore` of some subtask if the job goes back to
+                       this checkpoint; replaced by the next checkpoint */
+};
+
+struct sr_notes {
+    sr_rc (*add)(struct sr_notes *n, enum sr_note_kind kind, struct sr_bytes note); /* copies */
+};
+
+struct sr_sink_type {
+    uint32_t size;
+    const char *name;
+    const char *doc;
+    const struct sr_opt *opts;
+    uint32_t conf_size, sink_size;
+    sr_rc (*check)(const void *conf, const struct sr_schema *schema, struct sr_sink_caps *caps,
+                   struct sr_error *err);
+    sr_rc (*open)(void *s, const struct sr_sink_open *o, struct sr_error *err);
+    /* A writer's state from the checkpoint that the job goes back to; NULL: has none. */
+    sr_rc (*restore)(void *s, struct sr_bytes note, struct sr_error *err);
+    /* Called once, on subtask 0 only, before any write of any subtask and after all commits of the
+     * restored checkpoint: `live` are all its notes of this sink, both kinds, of all subtasks. What
+     * this sink left behind that none of them names is discarded. May be NULL. */
+    sr_rc (*recover)(void *s, const struct sr_bytes *live, uint32_t count, struct sr_error *err);
+    /* Takes live rows [from, picked) of v and says in *done how many. SR_EBUSY: call again with the
+     * rest when `wait` is over. */
+    sr_rc (*write)(void *s, const struct sr_view *v, uint32_t from, uint32_t *done,
+                   struct sr_wait *wait, struct sr_error *err);
+    /* Hands on what is buffered, because no row is waiting; may be NULL. SR_EBUSY as in write. */
+    sr_rc (*flush)(void *s, struct sr_wait *wait, struct sr_error *err);
+    /* Makes all rows taken so far durable but unseen, and notes how to show them. `is_last`: the
+     * input ended, no write follows. SR_EBUSY as in write. */
+    sr_rc (*prepare)(void *s, uint64_t checkpoint, bool is_last, struct sr_notes *notes,
+                     struct sr_wait *wait, struct sr_error *err);
+    /* Shows what a note names. Idempotent; in order of checkpoints. */
+    sr_rc (*commit)(void *s, uint64_t checkpoint, struct sr_bytes note, struct sr_error *err);
+    void (*close)(void *s);
+};
+
+#endif

@@ -1,0 +1,102 @@
+/* Formats: bytes to rows, rows to bytes. A format knows nothing of where bytes come from.
+ *
+ * The engine owns an instance's memory (`decoder_size`, `encoder_size`, zeroed, 16-byte aligned) and
+ * its thread. Calls come in this order:
+ *
+ *   check (at plan time, no instance)
+ *   decoder  decode_open -> { decode }* -> decode_close
+ *   encoder  encode_open -> { encode_head? -> encode* }* -> encode_close
+ */
+#ifndef STREAMRUN_FORMAT_H
+#define STREAMRUN_FORMAT_H
+
+#include <streamrun/host.h>
+#include <streamrun/opt.h>
+
+/* A record that could not be decoded. */
+struct sr_bad {
+    uint32_t at, len; /* its bytes in sr_decode.bytes */
+    uint32_t row;     /* rows of the builder that came before it */
+    char words[160];  /* why, as a sentence without its place */
+};
+
+#define SR_BAD_MAX 64u
+
+/* One call of decode. The bytes begin at a record's first byte. */
+struct sr_decode {
+    /* in */
+    const uint8_t *bytes;
+    uint32_t len;
+    struct sr_buffer *buffer; /* what `bytes` lie in, so that text columns may refer to them (spans
+                                 then count from buffer->data); NULL: copy */
+    const struct sr_span
+        *record; /* framed input: each is one whole record; NULL: a stream of bytes */
+    uint32_t records;
+    bool at_start; /* the first byte of its split: a header may stand here */
+    bool at_end;   /* nothing follows: a last record needs no delimiter */
+    /* out */
+    struct sr_builder *out;
+    uint32_t used; /* bytes (a stream) or records (framed) that are done with */
+    uint32_t
+        *row_at; /* by builder row: where its record begins in `bytes`; filled by the decoder */
+    struct sr_bad
+        *bad; /* room for SR_BAD_MAX; when full the decoder stops before the next bad one */
+    uint32_t bads;
+    uint32_t skipped; /* header lines and blank lines: records that are no rows */
+};
+
+/* Encoded bytes, grown by the engine. */
+struct sr_out {
+    uint8_t *data;
+    size_t len, capacity;
+    bool (*grow)(struct sr_out *o, size_t more); /* false: out of memory */
+};
+
+static inline uint8_t *sr_out_room(struct sr_out *o, size_t more)
+{
+    if (o->capacity - o->len < more && !o->grow(o, more)) {
+        return NULL;
+    }
+    return o->data + o->len;
+}
+
+struct sr_format_open {
+    uint32_t size;
+    const struct sr_host *host;
+    const void *conf; /* filled from `opts` */
+    const struct sr_schema *schema;
+};
+
+enum {
+    SR_FORMAT_LINES = 1u << 0,  /* a record is a line: a split may begin behind any newline */
+    SR_FORMAT_CHANGES = 1u << 1 /* carries change kinds */
+};
+
+struct sr_format_type {
+    uint32_t size;
+    const char *name; /* "csv"; its options are written `csv.header` */
+    const char *doc;
+    const struct sr_opt *opts; /* keys without the "csv." */
+    uint32_t conf_size;
+    uint32_t decoder_size, encoder_size; /* 0: cannot */
+    /* Options and schema fit? *flags: SR_FORMAT_*. At plan time, for reading or for writing. */
+    sr_rc (*check)(const void *conf, const struct sr_schema *schema, bool is_write, uint32_t *flags,
+                   struct sr_error *err);
+    sr_rc (*decode_open)(void *dec, const struct sr_format_open *o, struct sr_error *err);
+    /* Decodes as many whole records as there are and as the builder has room for. Fails only when
+     * nothing can go on (memory, a record over the limit); bad records are reported in `bad`. A
+     * stream without a whole record and not at_end: used 0, rows 0. */
+    sr_rc (*decode)(void *dec, struct sr_decode *d, struct sr_error *err);
+    void (*decode_close)(void *dec);
+    sr_rc (*encode_open)(void *enc, const struct sr_format_open *o, struct sr_error *err);
+    /* What stands before the first record of a file (a header line); may be NULL. */
+    sr_rc (*encode_head)(void *enc, struct sr_out *out, struct sr_error *err);
+    /* Appends live rows [from, from + count) of v, each with its delimiter (a newline for
+     * text formats). `end`, if not NULL, has room for `count` offsets: out->len behind each row. A row that
+     * cannot be written: SR_EDATA, *done says how many rows before it were. */
+    sr_rc (*encode)(void *enc, const struct sr_view *v, uint32_t from, uint32_t count,
+                    struct sr_out *out, size_t *end, uint32_t *done, struct sr_error *err);
+    void (*encode_close)(void *enc);
+};
+
+#endif

@@ -1,0 +1,157 @@
+/* What the engine lends to a plugin. Handed over at open; valid until close returns.
+ *
+ * Every service takes the host itself first, so that one set of functions serves all instances.
+ * None may be called from a thread that is not running a call of the instance, but `log`.
+ */
+#ifndef STREAMRUN_HOST_H
+#define STREAMRUN_HOST_H
+
+#include <streamrun/batch.h>
+#include <streamrun/error.h>
+#include <streamrun/files.h>
+
+enum sr_level { SR_DEBUG, SR_INFO, SR_WARN, SR_LOG_ERROR };
+
+struct sr_builder;
+struct sr_out; /* growing bytes: format.h */
+
+struct sr_host {
+    uint32_t size;
+    void *ctx;
+    const struct sr_files *files;
+    const char *sqlite_vfs; /* name for sqlite3_open_v2; NULL: the default one */
+    const char *time_zone;  /* table.local-time-zone, "UTC" unless set */
+    int64_t (*wall_us)(const struct sr_host *h); /* since the epoch; virtual under simulation */
+    int64_t (*mono_us)(const struct sr_host *h);
+    uint64_t (*random)(const struct sr_host *h);
+    void (*log)(const struct sr_host *h, enum sr_level level, const char *fmt, ...) SR_PRINTF(3, 4);
+    /* Fills err and answers rc: `return h->fail(h, err, SR_EIO, "cannot open %s", path);` */
+    sr_rc (*fail)(const struct sr_host *h, struct sr_error *err, sr_rc rc, const char *fmt, ...)
+        SR_PRINTF(4, 5);
+    /* Shared bytes: one reference is the caller's. NULL: out of memory. */
+    struct sr_buffer *(*buffer_new)(const struct sr_host *h, uint32_t capacity);
+    void (*buffer_hold)(struct sr_buffer *b);    /* one more reference */
+    void (*buffer_release)(struct sr_buffer *b); /* one fewer; NULL allowed */
+    /* Makes room for `len` more bytes in text column `c` of a builder; false: out of memory. */
+    bool (*builder_grow)(struct sr_builder *b, uint32_t c, uint32_t len);
+    /* Column `c` of the builder refers to the bytes of `bytes` (held), instead of copies: values are
+     * then put by sr_put_span only. Only while no row is in the builder. */
+    void (*builder_use)(struct sr_builder *b, uint32_t c, struct sr_buffer *bytes);
+    /* Rows to bytes and back, in the engine's own versioned encoding (redo files). `used` says how
+     * many bytes one encoded view took; the view that comes out is the caller's: view_release. */
+    sr_rc (*rows_encode)(const struct sr_host *h, const struct sr_view *v, uint32_t from,
+                         uint32_t count, struct sr_out *out, struct sr_error *err);
+    sr_rc (*rows_decode)(const struct sr_host *h, const struct sr_schema *schema, const void *bytes,
+                         size_t len, size_t *used, struct sr_view **out, struct sr_error *err);
+    void (*view_release)(struct sr_view *v);
+    /* A 128-bit digest of bytes (XXH3), for what a sink stores and must trust later. */
+    void (*digest)(const void *bytes, size_t len, uint64_t out[2]);
+    /* Adds to a counter of this instance that `status` shows; made at first use. */
+    void (*count)(const struct sr_host *h, const char *name, int64_t by);
+};
+
+/* Fills columns row by row, or column by column straight through `col[c]->values`.
+ *
+ * A row is all its sr_put_* calls, each column once, then sr_row_done. Columns that a projection
+ * does not need have `wanted[c]` false; putting to them is allowed and does nothing useful, so a
+ * fast decoder skips them.
+ */
+struct sr_builder {
+    uint32_t size;
+    uint32_t rows;     /* done */
+    uint32_t rows_max; /* room, at most SR_BATCH_ROWS */
+    uint32_t cols;
+    struct sr_column **col; /* owned by the builder until it is sealed */
+    const bool *wanted;     /* by column */
+    const struct sr_host *host;
+    bool is_broken; /* memory ran out: the engine fails the call */
+};
+
+static inline bool sr_builder_is_full(const struct sr_builder *b) { return b->rows >= b->rows_max; }
+
+static inline void sr_put_null(struct sr_builder *b, uint32_t c)
+{
+    struct sr_column *k = b->col[c];
+    uint32_t r = b->rows;
+    if (!k->valid) {
+        for (uint32_t w = 0; w < (k->capacity + 63) / 64; w++) {
+            k->valid_space[w] = UINT64_MAX;
+        }
+        k->valid = k->valid_space;
+    }
+    k->valid_space[r >> 6] &= ~(UINT64_C(1) << (r & 63));
+    for (uint32_t i = 0, n = sr_value_size(&k->type); i < n; i++) {
+        ((uint8_t *)k->values)[(size_t)r * n + i] = 0;
+    }
+}
+
+static inline void sr_put_bool(struct sr_builder *b, uint32_t c, bool v)
+{
+    ((uint8_t *)b->col[c]->values)[b->rows] = v ? 1 : 0;
+}
+
+static inline void sr_put_i8(struct sr_builder *b, uint32_t c, int8_t v)
+{
+    ((int8_t *)b->col[c]->values)[b->rows] = v;
+}
+
+static inline void sr_put_i16(struct sr_builder *b, uint32_t c, int16_t v)
+{
+    ((int16_t *)b->col[c]->values)[b->rows] = v;
+}
+
+/* INT, DATE, TIME, INTERVAL_MONTH */
+static inline void sr_put_i32(struct sr_builder *b, uint32_t c, int32_t v)
+{
+    ((int32_t *)b->col[c]->values)[b->rows] = v;
+}
+
+/* BIGINT, DECIMAL to 18 digits, TIMESTAMP to 6, INTERVAL_SECOND */
+static inline void sr_put_i64(struct sr_builder *b, uint32_t c, int64_t v)
+{
+    ((int64_t *)b->col[c]->values)[b->rows] = v;
+}
+
+static inline void sr_put_f32(struct sr_builder *b, uint32_t c, float v)
+{
+    ((float *)b->col[c]->values)[b->rows] = v;
+}
+
+static inline void sr_put_f64(struct sr_builder *b, uint32_t c, double v)
+{
+    ((double *)b->col[c]->values)[b->rows] = v;
+}
+
+static inline void sr_put_span(struct sr_builder *b, uint32_t c, uint32_t at, uint32_t len)
+{
+    ((struct sr_span *)b->col[c]->values)[b->rows] = (struct sr_span){at, len};
+}
+
+/* Room for `len` bytes of the current row's text: write there, and the value is put. NULL: none. */
+static inline uint8_t *sr_put_space(struct sr_builder *b, uint32_t c, uint32_t len)
+{
+    struct sr_column *k = b->col[c];
+    if (!k->bytes || k->bytes->capacity - k->bytes_used < len) {
+        if (!b->host->builder_grow(b, c, len)) {
+            b->is_broken = true;
+            sr_put_span(b, c, 0, 0);
+            return NULL;
+        }
+    }
+    sr_put_span(b, c, k->bytes_used, len);
+    uint8_t *to = k->bytes->data + k->bytes_used;
+    k->bytes_used += len;
+    return to;
+}
+
+static inline void sr_put_bytes(struct sr_builder *b, uint32_t c, const void *bytes, uint32_t len)
+{
+    uint8_t *to = sr_put_space(b, c, len);
+    if (to && len > 0) {
+        __builtin_memcpy(to, bytes, len);
+    }
+}
+
+static inline void sr_row_done(struct sr_builder *b) { b->rows++; }
+
+#endif

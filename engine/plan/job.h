@@ -1,0 +1,78 @@
+/* A job as its author wrote it, checked for form but not yet for meaning: plain data.
+ *
+ * conf fills it from a YAML file; bind reads it. Everything lives in the job's arena. Options of
+ * connectors and formats are parsed already, by their own tables, into their conf structs.
+ */
+#ifndef SR_PLAN_JOB_H
+#define SR_PLAN_JOB_H
+
+#include <streamrun/plugin.h>
+
+#include "engine/base/fault.h"
+#include "engine/plan/settings.h"
+
+/* Text with the place that it came from, so that a fault inside it can be shown. */
+struct job_text {
+    const char *text; /* ends with \0; NULL: not written */
+    uint32_t len;
+    struct place at; /* of its first byte */
+    uint32_t indent; /* of the following lines of a block scalar: their column - 1 */
+};
+
+/* The place of byte `offset` of a text. */
+struct place job_place(const struct job_text *t, uint32_t offset);
+
+struct job_texts {
+    uint32_t count;
+    const struct job_text *item;
+};
+
+/* One entry of a schema in the mapping form; `schema_text` has the form of CREATE TABLE instead. */
+struct job_column {
+    struct job_text name;
+    struct job_text type; /* "BIGINT", "AS price * 2", "STRING METADATA FROM 'file.path'" */
+};
+
+enum job_step_kind { JOB_SOURCE, JOB_TRANSFORM, JOB_SINK };
+enum job_on_error { JOB_FAIL, JOB_SKIP, JOB_DEAD_LETTER };
+
+struct job_step {
+    enum job_step_kind kind;
+    struct job_text name;
+    const char *uid;       /* the name unless written */
+    int64_t parallelism;   /* 0: the job's */
+    struct job_texts from; /* not for sources */
+    /* sources and sinks */
+    const struct sr_source_type *source; /* NULL when the connector is not known: faulted */
+    const struct sr_sink_type *sink;
+    const void *conf;                    /* source->conf_size or sink->conf_size bytes */
+    const struct sr_format_type *format; /* NULL: none written */
+    const void *format_conf;
+    struct place connector_at, format_at;
+    const struct job_column *column;
+    uint32_t columns;
+    struct job_text schema_text;
+    struct job_text watermark; /* "ts AS ts - INTERVAL '5' SECOND" */
+    struct job_texts primary_key;
+    enum job_on_error on_error;
+    enum sr_guarantee guarantee; /* sink.delivery-guarantee; SR_NO_GUARANTEE: not written */
+    struct place guarantee_at;
+    /* transforms */
+    struct job_text where, window, sql;
+    struct job_texts select, group_by;
+    struct place select_at;
+};
+
+struct job {
+    struct arena *arena;
+    const char *name;        /* pipeline.name, or the file's stem */
+    char id[33];             /* 32 hex digits, stable for the name unless set */
+    const char *file;        /* absolute path; NULL when it came from a checkpoint */
+    const char *description; /* the job itself, as kept in a checkpoint: YAML, effective, absolute
+                                paths, references instead of secrets */
+    struct settings settings;
+    uint32_t steps;
+    struct job_step *step; /* in the order of the file */
+};
+
+#endif

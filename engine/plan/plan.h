@@ -1,0 +1,91 @@
+/* The frozen plan: what runs, where, and how its parts are joined. Made once, read by all threads.
+ *
+ *   node    one operator: a source, an operator, a sink; with a uid that its state belongs to
+ *   vertex  a chain of nodes that run in one task by plain calls; every node is in one
+ *   task    one subtask of a vertex; run makes `parallelism` of them
+ *   edge    between vertices: rings, one a pair of subtasks that talk
+ *
+ * Nodes and vertices are in topological order: inputs come before those that read them. All of it
+ * lives in one arena, with the job that it was made from.
+ */
+#ifndef SR_PLAN_PLAN_H
+#define SR_PLAN_PLAN_H
+
+#include "engine/plan/job.h"
+
+enum plan_node_kind { PLAN_SOURCE, PLAN_OP, PLAN_SINK };
+
+struct plan_node {
+    enum plan_node_kind kind;
+    const char *uid;  /* stable: state belongs to it. The step's name, with a suffix where a step
+                           became several nodes with state */
+    const char *name; /* for people: "pages: calc" */
+    const char *step; /* of the job file */
+    uint32_t vertex;
+    const struct sr_schema *out; /* rows that it gives; for a sink: rows that it takes */
+    uint32_t inputs;
+    const uint32_t *input; /* nodes; by port */
+    enum job_on_error on_error;
+    /* PLAN_SOURCE: source, decode (unless makes_rows), `stamp` for the watermark */
+    const struct sr_source_type *source;
+    const void *conf; /* source or sink */
+    struct sr_source_caps source_caps;
+    const struct sr_schema *read; /* columns that the source or its format fills */
+    const bool *wanted;           /* by column of `read`: used by someone */
+    const struct sr_format_type *format;
+    const void *format_conf;
+    uint32_t format_flags;
+    /* The first nodes behind a source in its chain may be a "calc" for computed columns; a
+     * "watermark" operator, if there is one, is the node `stamp`, in the same chain. */
+    int32_t stamp;           /* node; -1: the source has no watermark */
+    int64_t idle_timeout_us; /* 0: never idle */
+    /* PLAN_OP */
+    const struct sr_op_type *op;
+    const void *op_conf; /* a struct of expr/steps.h */
+    /* PLAN_SINK */
+    const struct sr_sink_type *sink;
+    struct sr_sink_caps sink_caps;
+    enum sr_guarantee guarantee; /* of the whole path */
+};
+
+enum plan_ship {
+    SHIP_FORWARD,  /* subtask i to subtask i: the parallelism is the same */
+    SHIP_HASH,     /* by key group of `key` */
+    SHIP_REBALANCE /* round robin, a view at a time; to 1: gather */
+};
+
+struct plan_edge {
+    uint32_t from, to;  /* vertices */
+    uint32_t from_node; /* the node whose rows travel: the last of its chain */
+    uint32_t to_node, to_port;
+    enum plan_ship ship;
+    const uint32_t *key; /* columns of from_node->out, for SHIP_HASH */
+    uint32_t keys;
+};
+
+struct plan_vertex {
+    const char *name; /* "events -> pages -> table" */
+    uint32_t nodes;
+    const uint32_t *node; /* in order of calls: rows go from node[i] to node[i + 1] */
+    uint32_t parallelism;
+    uint32_t ins, outs;
+    const uint32_t *in, *out; /* edges; `out` only from its last node, so a chain does not branch
+                                 inside: a node with several readers ends its chain */
+};
+
+struct plan {
+    const struct job *job;
+    uint32_t nodes, vertices, edges;
+    const struct plan_node *node;
+    const struct plan_vertex *vertex;
+    const struct plan_edge *edge;
+    uint32_t max_parallelism;
+    bool is_bounded; /* every source ends by itself */
+};
+
+/* A drawing for people, `dot` text, or JSON; in the arena. */
+const char *plan_text(struct arena *a, const struct plan *p);
+const char *plan_dot(struct arena *a, const struct plan *p);
+const char *plan_json(struct arena *a, const struct plan *p);
+
+#endif

@@ -1,0 +1,47 @@
+/* The configuration keys of a job: Flink's names, each declared once in settings.c.
+ */
+#ifndef SR_PLAN_SETTINGS_H
+#define SR_PLAN_SETTINGS_H
+
+#include <streamrun/opt.h>
+
+struct settings {
+    const char *name;           /* pipeline.name */
+    const char *id;             /* pipeline.fixed-job-id (Flink: $internal.pipeline.job-id) */
+    int64_t parallelism;        /* parallelism.default */
+    int64_t max_parallelism;    /* pipeline.max-parallelism; 128 */
+    const char *time_zone;      /* table.local-time-zone; UTC */
+    sr_duration auto_watermark; /* pipeline.auto-watermark-interval */
+    /* execution.checkpointing.* */
+    sr_duration interval; /* negative: not written */
+    sr_duration timeout, min_pause;
+    int64_t tolerable_failures; /* tolerable-failed-checkpoints */
+    int64_t num_retained;       /* execution.checkpointing.num-retained */
+    sr_choice mode;             /* exactly-once, at-least-once */
+    sr_choice retention;        /* externalized-checkpoint-retention */
+    sr_choice storage;          /* filesystem, jobmanager */
+    const char *dir;            /* execution.checkpointing.dir: file:// or sqlite:// or a path */
+    const char *savepoint_dir;
+    const char *recovery_path; /* execution.state-recovery.path */
+    bool may_drop_state;       /* execution.state-recovery.ignore-unclaimed-state */
+    /* restart-strategy.* */
+    sr_choice restart; /* not written, none, fixed-delay, exponential-delay */
+    int64_t fixed_attempts;
+    sr_duration fixed_delay;
+    sr_duration exp_initial, exp_max, exp_reset;
+    double exp_multiplier, exp_jitter;
+    int64_t exp_attempts;
+    /* ours */
+    const char *run_dir;     /* run.dir */
+    const char *log_file;    /* log.file */
+    const char *plugins_dir; /* plugins.dir */
+};
+
+enum settings_restart { RESTART_UNSET, RESTART_NONE, RESTART_FIXED, RESTART_EXPONENTIAL };
+enum settings_storage { STORAGE_FILESYSTEM, STORAGE_JOBMANAGER };
+enum settings_mode { MODE_EXACTLY_ONCE, MODE_AT_LEAST_ONCE };
+enum settings_retention { RETAIN_ON_CANCELLATION, DELETE_ON_CANCELLATION, NO_RETENTION };
+
+extern const struct sr_opt settings_opts[]; /* ends with SR_OPT_END */
+
+#endif

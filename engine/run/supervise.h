@@ -1,0 +1,83 @@
+/* Runs a plan: starts its tasks, ticks the coordinator, carries out its commands, restarts by the
+ * job's strategy, and tells how it went.
+ *
+ * supervise_run blocks until the job has ended. Other threads and signal handlers talk to it by the
+ * calls below; supervise_ask is safe in a signal handler.
+ */
+#ifndef SR_RUN_SUPERVISE_H
+#define SR_RUN_SUPERVISE_H
+
+#include "engine/base/env.h"
+#include "engine/ckpt/store.h"
+#include "engine/plan/plan.h"
+
+struct supervise;
+
+enum run_end {
+    RUN_FINISHED, /* every source was read to its end */
+    RUN_STOPPED,  /* stop with savepoint */
+    RUN_CANCELED,
+    RUN_SUSPENDED, /* by a signal, with a last checkpoint */
+    RUN_UNSAVED,   /* by a signal; the last checkpoint could not be taken */
+    RUN_FAILED,
+    RUN_CLOSED /* stdout was closed: end quietly */
+};
+
+enum run_state { RUN_STARTING, RUN_RUNNING, RUN_RESTARTING, RUN_ENDING, RUN_ENDED };
+
+struct run_conf {
+    const struct env *env;
+    const struct plan *plan;
+    struct store *store;            /* borrowed; open for running */
+    const struct manifest *restore; /* NULL: fresh */
+    uint64_t lineage;               /* a new one for a fresh run or a forked one */
+    bool may_drop_state;            /* state that no operator claims is not a fault */
+    uint32_t workers;               /* threads; 0: the cores */
+    void (*on_running)(void *ctx);  /* once, when all tasks run; may be NULL */
+    void *ctx;
+};
+
+sr_rc supervise_new(struct supervise **out, const struct run_conf *conf, struct sr_error *err);
+void supervise_free(struct supervise *s);
+/* Blocks. `err` says the first cause when the answer is RUN_FAILED or RUN_UNSAVED. SR_EMISFIT in
+ * err->rc: the state does not fit the job. */
+enum run_end supervise_run(struct supervise *s, struct sr_error *err);
+
+/* --- From other threads ----------------------------------------------------------------------- */
+
+enum run_ask { RUN_ASK_SUSPEND, RUN_ASK_CANCEL };
+void supervise_ask(struct supervise *s, enum run_ask what); /* async-signal-safe */
+/* A savepoint into `dir`; blocks until it is published; with `stop` the job then ends, with `drain`
+ * after watermark +infinity. */
+sr_rc supervise_savepoint(struct supervise *s, const char *dir, bool stop, bool drain,
+                          char path[4096], struct sr_error *err);
+
+/* Counters of one sink's path, or of one node. */
+struct run_node_status {
+    const char *uid, *name;
+    enum plan_node_kind kind;
+    uint32_t parallelism;
+    int64_t in, out, filtered, late, absorbed, skipped, dead; /* rows */
+    int64_t bytes_in, bytes_out, bytes_total; /* sources: of known splits; -1: not known */
+    int64_t watermark_ms;                     /* SR_WATERMARK_NONE: none */
+};
+
+struct run_status {
+    enum run_state state;
+    int64_t started_us, now_us; /* wall clock */
+    uint64_t attempt, lineage;
+    uint32_t restarts;
+    char first_cause[508]; /* "": none */
+    uint64_t checkpoint_shown, checkpoints_shown, checkpoints_failed;
+    int64_t checkpoint_last_us; /* duration of the last one */
+    uint64_t checkpoint_last_bytes;
+    char checkpoint_failure[508]; /* of the last failed one; "": none */
+    uint64_t restored_from;       /* 0: fresh */
+    uint32_t nodes;
+    const struct run_node_status *node; /* in the arena given */
+};
+
+/* A consistent enough picture, at any time. */
+void supervise_status(struct supervise *s, struct arena *a, struct run_status *out);
+
+#endif
