@@ -20,6 +20,7 @@ enum manifest_end {
     MANIFEST_RUNNING,   /* it went on */
     MANIFEST_SUSPENDED, /* the last one before an exit by a signal */
     MANIFEST_STOPPED,   /* stop with savepoint */
+    MANIFEST_CANCELED,  /* cancel: ended by its user, nothing is waiting */
     MANIFEST_FINISHED   /* every source was read to its end */
 };
 
