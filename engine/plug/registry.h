@@ -1,6 +1,8 @@
 /* Which types there are, by kind and name: the built-in tables, then modules that a job needs.
  *
- * Filled once when a command starts; read-only from then on.
+ * Filled once when a command starts; read-only from then on, but that a name that is not known
+ * makes the registry look for a module of that name. Modules stay loaded until the process ends,
+ * so that a type may be used for as long as its job.
  */
 #ifndef SR_PLUG_REGISTRY_H
 #define SR_PLUG_REGISTRY_H
@@ -11,10 +13,12 @@ struct registry;
 
 struct registry *registry_new(void); /* NULL: out of memory */
 void registry_free(struct registry *r);
-/* Adds everything a plugin brings. SR_EABI for another major version, SR_EEXISTS for a name twice. */
+/* Adds everything a plugin brings, or nothing. SR_EABI for another version of the lobby or a type
+ * without what it must have, SR_EEXISTS for a name twice. */
 sr_rc registry_add(struct registry *r, const struct sr_plugin *p, struct sr_error *err);
 sr_rc registry_add_op(struct registry *r, const struct sr_op_type *t, struct sr_error *err);
-/* Loads a module file and adds it; it stays loaded. */
+/* Loads a module file and adds it; it stays loaded. SR_EABSENT: no such file; SR_EACCESS: others
+ * could have written it; SR_EABI: not a plugin, or one for another streamrun. */
 sr_rc registry_load(struct registry *r, const char *path, struct sr_error *err);
 /* Where modules are looked for when a name is not known: DIR/<name>.so. Copied. */
 sr_rc registry_set_dir(struct registry *r, const char *dir, struct sr_error *err);
@@ -24,6 +28,8 @@ const struct sr_source_type *registry_source(struct registry *r, const char *nam
 const struct sr_sink_type *registry_sink(struct registry *r, const char *name);
 const struct sr_format_type *registry_format(struct registry *r, const char *name);
 const struct sr_op_type *registry_op(struct registry *r, const char *name);
+/* Why the module that the last look-up found could not be used; NULL: it found none, or was used. */
+const struct sr_error *registry_fault(const struct registry *r);
 
 enum registry_kind { REGISTRY_SOURCE, REGISTRY_SINK, REGISTRY_FORMAT, REGISTRY_OP };
 /* The i-th of a kind in name order: its name and doc; false behind the last. */
@@ -34,6 +40,7 @@ struct registry_item {
 };
 bool registry_item(const struct registry *r, enum registry_kind kind, uint32_t i,
                    struct registry_item *out);
+/* The known name nearest to a word that is not known; NULL: none is near enough. */
 const char *registry_nearest(const struct registry *r, enum registry_kind kind, const char *name);
 
 #endif
