@@ -1,0 +1,158 @@
+#include "engine/ckpt/coord.h"
+
+#include <stddef.h>
+
+#include "engine/base/assert.h"
+
+static const struct coord_cmd coord_nothing = {COORD_NOTHING, 0, COORD_CHECKPOINT};
+
+static void coord_check(const struct coord *c)
+{
+    sr_assert(c->pendings <= c->conf.concurrent_max);
+    sr_assert(c->shown <= c->newest);
+    for (uint32_t i = 0; i < COORD_PENDING_MAX; i++) {
+        const struct coord_pending *p = &c->pending[i];
+        sr_assert((p->state == COORD_FREE) == (i >= c->pendings));
+        if (i < c->pendings) {
+            sr_assert(p->checkpoint > c->shown && p->checkpoint <= c->newest);
+            sr_assert(i == 0 || p->checkpoint > p[-1].checkpoint);
+            sr_assert(p->state != COORD_STORING || p->saved == c->conf.tasks);
+        }
+    }
+}
+
+static struct coord_pending *coord_find(struct coord *c, uint64_t checkpoint)
+{
+    for (uint32_t i = 0; i < c->pendings; i++) {
+        if (c->pending[i].checkpoint == checkpoint) return &c->pending[i];
+    }
+    return NULL;
+}
+
+/* Forgets the first `count` pending ones from index `at` on. */
+static void coord_forget(struct coord *c, uint32_t at, uint32_t count)
+{
+    sr_assert(at + count <= c->pendings);
+    for (uint32_t i = at; i + count < c->pendings; i++) {
+        c->pending[i] = c->pending[i + count];
+    }
+    for (uint32_t i = c->pendings - count; i < c->pendings; i++) {
+        c->pending[i] = (struct coord_pending){.state = COORD_FREE};
+    }
+    c->pendings -= count;
+}
+
+/* One has ended, well or badly: the next periodic one keeps its distance. */
+static void coord_pause(struct coord *c, int64_t now_us)
+{
+    if (c->next_us != INT64_MAX && c->next_us < now_us + c->conf.min_pause_us) {
+        c->next_us = now_us + c->conf.min_pause_us;
+    }
+}
+
+static struct coord_cmd coord_fail(struct coord *c, struct coord_pending *p, int64_t now_us)
+{
+    struct coord_cmd cmd = {COORD_DROP, p->checkpoint, p->kind};
+    coord_forget(c, (uint32_t)(p - c->pending), 1);
+    coord_pause(c, now_us);
+    if (cmd.kind != COORD_SAVEPOINT) {
+        c->failures++;
+        if (c->failures > c->conf.tolerable) cmd.what = COORD_FAIL;
+    }
+    coord_check(c);
+    return cmd;
+}
+
+static struct coord_cmd coord_start(struct coord *c, enum coord_kind kind, int64_t now_us)
+{
+    sr_assert(c->pendings < c->conf.concurrent_max);
+    c->pending[c->pendings++] = (struct coord_pending){
+        .state = COORD_RUNNING, .kind = kind, .checkpoint = ++c->newest, .started_us = now_us};
+    coord_check(c);
+    return (struct coord_cmd){COORD_INJECT, c->newest, kind};
+}
+
+void coord_init(struct coord *c, const struct coord_conf *conf, int64_t now_us)
+{
+    sr_assert(conf->tasks > 0);
+    sr_assert(conf->concurrent_max >= 1 && conf->concurrent_max <= COORD_PENDING_MAX);
+    sr_assert(conf->interval_us >= 0 && conf->min_pause_us >= 0);
+    sr_assert(conf->timeout_us > 0 && conf->tolerable >= 0);
+    *c = (struct coord){.conf = *conf, .newest = conf->newest, .next_us = INT64_MAX};
+    if (conf->interval_us > 0) c->next_us = now_us + conf->interval_us;
+    coord_check(c);
+}
+
+struct coord_cmd coord_tick(struct coord *c, int64_t now_us)
+{
+    coord_check(c);
+    for (uint32_t i = 0; i < c->pendings; i++) {
+        struct coord_pending *p = &c->pending[i];
+        if (p->state == COORD_RUNNING && now_us - p->started_us >= c->conf.timeout_us) {
+            return coord_fail(c, p, now_us);
+        }
+    }
+    if (c->is_stopped || now_us < c->next_us || c->pendings >= c->conf.concurrent_max) {
+        return coord_nothing;
+    }
+    c->next_us = now_us + c->conf.interval_us;
+    return coord_start(c, COORD_CHECKPOINT, now_us);
+}
+
+struct coord_cmd coord_request(struct coord *c, enum coord_kind kind, int64_t now_us)
+{
+    coord_check(c);
+    if (c->pendings >= c->conf.concurrent_max) return coord_nothing;
+    return coord_start(c, kind, now_us);
+}
+
+struct coord_cmd coord_saved(struct coord *c, uint64_t checkpoint)
+{
+    coord_check(c);
+    struct coord_pending *p = coord_find(c, checkpoint);
+    if (!p || p->state != COORD_RUNNING) return coord_nothing;
+    p->saved++;
+    sr_assert(p->saved <= c->conf.tasks);
+    if (p->saved < c->conf.tasks) return coord_nothing;
+    p->state = COORD_STORING;
+    coord_check(c);
+    return (struct coord_cmd){COORD_STORE, p->checkpoint, p->kind};
+}
+
+struct coord_cmd coord_declined(struct coord *c, uint64_t checkpoint, int64_t now_us)
+{
+    coord_check(c);
+    struct coord_pending *p = coord_find(c, checkpoint);
+    return p ? coord_fail(c, p, now_us) : coord_nothing;
+}
+
+struct coord_cmd coord_stored(struct coord *c, uint64_t checkpoint, bool is_ok, int64_t now_us)
+{
+    coord_check(c);
+    struct coord_pending *p = coord_find(c, checkpoint);
+    sr_assert(p && p->state == COORD_STORING);
+    if (!is_ok) return coord_fail(c, p, now_us);
+    struct coord_cmd cmd = {COORD_SHOW, p->checkpoint, p->kind};
+    /* Older ones that still run are subsumed: what they would show, this one shows. */
+    coord_forget(c, 0, (uint32_t)(p - c->pending) + 1);
+    sr_assert(checkpoint > c->shown);
+    c->shown = checkpoint;
+    c->failures = 0;
+    coord_pause(c, now_us);
+    coord_check(c);
+    return cmd;
+}
+
+void coord_stop(struct coord *c) { c->is_stopped = true; }
+
+int64_t coord_due_us(const struct coord *c)
+{
+    int64_t due = INT64_MAX;
+    if (!c->is_stopped && c->pendings < c->conf.concurrent_max) due = c->next_us;
+    for (uint32_t i = 0; i < c->pendings; i++) {
+        const struct coord_pending *p = &c->pending[i];
+        int64_t at = p->started_us + c->conf.timeout_us;
+        if (p->state == COORD_RUNNING && at < due) due = at;
+    }
+    return due;
+}
