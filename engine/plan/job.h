@@ -17,6 +17,8 @@ struct job_text {
     uint32_t len;
     struct place at; /* of its first byte */
     uint32_t indent; /* of the following lines of a block scalar: their column - 1 */
+    const char *raw; /* as it stands in the file, where YAML folded it; NULL: as `text` */
+    bool is_quoted;  /* of `raw`: '' stands for ' */
 };
 
 /* The place of byte `offset` of a text. */
@@ -63,6 +65,8 @@ struct job_step {
     struct place select_at;
 };
 
+struct conf_value; /* conf/conf.h */
+
 struct job {
     struct arena *arena;
     const char *name;        /* pipeline.name, or the file's stem */
@@ -72,7 +76,9 @@ struct job {
                                 paths, references instead of secrets */
     struct settings settings;
     uint32_t steps;
-    struct job_step *step; /* in the order of the file */
+    struct job_step *step;          /* in the order of the file */
+    const struct conf_value *value; /* every effective key, for `streamrun config` */
+    uint32_t values;
 };
 
 #endif

@@ -44,4 +44,20 @@ enum settings_retention { RETAIN_ON_CANCELLATION, DELETE_ON_CANCELLATION, NO_RET
 
 extern const struct sr_opt settings_opts[]; /* ends with SR_OPT_END */
 
+/* Keys of Flink that are in no table of ours. */
+enum settings_foreign {
+    SETTINGS_UNKNOWN, /* no key of Flink that we know of */
+    SETTINGS_IGNORED, /* has no meaning on one machine */
+    SETTINGS_IDLE,    /* not there yet, and changes no result: metrics */
+    SETTINGS_LATER    /* not there yet, and would change what the job keeps or gives */
+};
+
+/* What to make of such a key with this value. A value that asks for what we do anyway makes a
+ * SETTINGS_LATER key a SETTINGS_IGNORED one. */
+enum settings_foreign settings_foreign(const char *key, const char *value);
+/* Flink's values of keys that we have, but not with that value yet. */
+bool settings_value_is_later(const char *key, const char *value);
+/* In what a key's default differs from Flink's: one sentence; NULL: it does not. */
+const char *settings_note(const char *key);
+
 #endif

@@ -1,0 +1,138 @@
+#include "engine/plan/foreign.h"
+
+#define IGNORED(name)                         \
+    {                                         \
+        .key = name, .kind = SETTINGS_IGNORED \
+    }
+#define IDLE(name)                         \
+    {                                      \
+        .key = name, .kind = SETTINGS_IDLE \
+    }
+#define LATER(name, ...)                                             \
+    {                                                                \
+        .key = name, .kind = SETTINGS_LATER, .harmless = __VA_ARGS__ \
+    }
+#define LATER_ANYHOW(name)                                    \
+    {                                                         \
+        .key = name, .kind = SETTINGS_LATER, .harmless = NULL \
+    }
+
+/* clang-format off */
+const struct foreign foreign_keys[] = {
+    /* Processes, memory, network and web pages of a cluster. */
+    IGNORED("jobmanager."), IGNORED("taskmanager."), IGNORED("resourcemanager."),
+    IGNORED("slotmanager."), IGNORED("slot."), IGNORED("slotrequest."), IGNORED("cluster."),
+    IGNORED("rest."), IGNORED("web."), IGNORED("akka."), IGNORED("pekko."), IGNORED("security."),
+    IGNORED("env."), IGNORED("kubernetes."), IGNORED("yarn."), IGNORED("historyserver."),
+    IGNORED("blob."), IGNORED("queryable-state."), IGNORED("heartbeat."), IGNORED("io."),
+    IGNORED("task."), IGNORED("client."), IGNORED("classloader."), IGNORED("process."),
+    IGNORED("plugin."), IGNORED("jmx."), IGNORED("sql-gateway."), IGNORED("sql-client."),
+    IGNORED("zookeeper."), IGNORED("python."), IGNORED("external-resource."),
+    IGNORED("external-resources"), IGNORED("scheduler-mode"), IGNORED("fs."), IGNORED("s3."),
+    IGNORED("cleanup-strategy"), IGNORED("cleanup-strategy."), IGNORED("job-result-store."),
+    IGNORED("application-result-store."), IGNORED("job-event.store."), IGNORED("netty."),
+    IGNORED("local.number-resourcemanager"), IGNORED("collect-sink."), IGNORED("$internal."),
+    IGNORED("deployment."), IGNORED("user.artifacts."), IGNORED("parallelism.override"),
+
+    /* How Flink runs and types its Java programs. */
+    IGNORED("pipeline.object-reuse"), IGNORED("pipeline.operator-chaining"),
+    IGNORED("pipeline.operator-chaining."), IGNORED("pipeline.jars"),
+    IGNORED("pipeline.classpaths"), IGNORED("pipeline.cached-files"),
+    IGNORED("pipeline.closure-cleaner-level"), IGNORED("pipeline.force-avro"),
+    IGNORED("pipeline.force-kryo"), IGNORED("pipeline.force-kryo-avro"),
+    IGNORED("pipeline.generic-types"), IGNORED("pipeline.registered-kryo-types"),
+    IGNORED("pipeline.registered-pojo-types"), IGNORED("pipeline.default-kryo-serializers"),
+    IGNORED("pipeline.serialization-config"), IGNORED("pipeline.auto-generate-uids"),
+    IGNORED("pipeline.auto-type-registration"), IGNORED("pipeline.global-job-parameters"),
+    IGNORED("pipeline.vertex-description-mode"),
+    IGNORED("pipeline.vertex-name-include-index-prefix"), IGNORED("pipeline.task-name-length"),
+    IGNORED("pipeline.jobvertex-parallelism-overrides"),
+    LATER("pipeline.watermark-alignment.allow-unaligned-source-splits", "false"),
+
+    IGNORED("execution.attached"), IGNORED("execution.shutdown-on-attached-exit"),
+    IGNORED("execution.shutdown-on-application-finish"), IGNORED("execution.target"),
+    IGNORED("execution.job-listeners"), IGNORED("execution.program-config."),
+    IGNORED("execution.submit-failed-job-on-application-error"), IGNORED("execution.batch."),
+    IGNORED("execution.batch-shuffle-mode"), IGNORED("execution.buffer-timeout"),
+    IGNORED("execution.buffer-timeout."), IGNORED("execution.sorted-inputs."),
+    IGNORED("execution.embedded-rpc-server"),
+    LATER("execution.runtime-mode", "STREAMING|AUTOMATIC"),
+
+    /* Checkpoints: how Flink lays out its files means nothing here. */
+    LATER_ANYHOW("execution.checkpointing.interval-during-backlog"),
+    LATER("execution.checkpointing.max-concurrent-checkpoints", "1"),
+    LATER("execution.checkpointing.create-subdir", "true"),
+    LATER("state.checkpoints.create-subdir", "true"),
+    LATER("execution.checkpointing.incremental", "false"),
+    LATER("state.backend.incremental", "false"),
+    IGNORED("execution.checkpointing.data-inline-threshold"),
+    IGNORED("state.storage.fs.memory-threshold"), IGNORED("state.backend.fs.memory-threshold"),
+    IGNORED("execution.checkpointing.write-buffer-size"),
+    IGNORED("state.storage.fs.write-buffer-size"), IGNORED("state.backend.fs.write-buffer-size"),
+    IGNORED("execution.checkpointing.cleaner.parallel-mode"),
+    IGNORED("state.checkpoint.cleaner.parallel-mode"),
+    LATER("execution.checkpointing.unaligned", "false"),
+    LATER("execution.checkpointing.unaligned.enabled", "false"),
+    LATER("execution.checkpointing.unaligned.forced", "false"),
+    IGNORED("execution.checkpointing.unaligned.interruptible-timers.enabled"),
+    IGNORED("execution.checkpointing.unaligned.max-subtasks-per-channel-state-file"),
+    /* Without effect unless unaligned checkpoints are on, which is faulted above. */
+    IGNORED("execution.checkpointing.aligned-checkpoint-timeout"),
+    IGNORED("execution.checkpointing.alignment-timeout"),
+    LATER("execution.checkpointing.checkpoints-after-tasks-finish", "true"),
+    LATER("execution.checkpointing.checkpoints-after-tasks-finish.enabled", "true"),
+    IGNORED("execution.checkpointing.local-backup.enabled"),
+    IGNORED("execution.checkpointing.local-backup.dirs"),
+    IGNORED("execution.checkpointing.file-merging."),
+    LATER("execution.checkpointing.approximate-local-recovery", "false"),
+    LATER("execution.checkpointing.recover-without-channel-state.checkpoint-id", "-1"),
+    LATER("execution.checkpointing.force", "false"),
+    IGNORED("execution.state-recovery.from-local"),
+    LATER("execution.state-recovery.claim-mode", "NO_CLAIM|NO-CLAIM"),
+    LATER("execution.savepoint-restore-mode", "NO_CLAIM|NO-CLAIM"),
+    LATER("execution.state-recovery.without-channel-state.checkpoint-id", "-1"),
+    LATER("execution.state-recovery.approximate-local-recovery", "false"),
+
+    /* State. The tuning of a back-end has no effect unless it is chosen, which is faulted. */
+    LATER("state.backend", "hashmap"),
+    LATER("state.backend.type", "hashmap"),
+    IGNORED("state.backend.async"), IGNORED("state.backend.local-recovery"),
+    IGNORED("state.backend.rocksdb."), IGNORED("state.backend.forst."),
+    IGNORED("state.backend.latency-track."), IGNORED("state.latency-track."),
+    LATER("state.changelog.enabled", "false"),
+    LATER("state.backend.changelog.enabled", "false"),
+    IGNORED("state.changelog."), IGNORED("state.backend.changelog."),
+    LATER("state.ttl.", NULL),
+    LATER("table.exec.state.ttl", "0|0 ms|0ms|0s|0 s"),
+
+    /* Restarts. The keys of a strategy have no effect unless it is chosen, which is faulted. */
+    IGNORED("restart-strategy.failure-rate."),
+
+    LATER("high-availability", "none"), LATER("high-availability.type", "none"),
+    LATER("recovery.mode", "none|standalone"),
+    IGNORED("high-availability."), IGNORED("recovery."),
+
+    IDLE("metrics."), IDLE("traces."), IDLE("events."),
+
+    /* SQL. */
+    IGNORED("table.optimizer."), IGNORED("table.dml-sync"), IGNORED("table.plan."),
+    IGNORED("table.display."), IGNORED("table.generated-code."), IGNORED("table.resources."),
+    IGNORED("table.exec.resource."), IGNORED("table.exec.async-lookup."),
+    IGNORED("table.exec.operator-name."), IGNORED("table.exec.uid."),
+    IGNORED("table.exec.spill-compression."), IGNORED("table.exec.sort."),
+    IGNORED("table.exec.disabled-operators"), IGNORED("table.exec.simplify-operator-name-enabled"),
+    IGNORED("table.exec.deduplicate."), IGNORED("table.sql-dialect"),
+    LATER("table.exec.mini-batch.enabled", "false"), IGNORED("table.exec.mini-batch."),
+    LATER("table.exec.source.idle-timeout", "0|0 ms|0ms|0s|0 s"),
+    LATER("table.exec.source.cdc-events-duplicate", "false"),
+    LATER("table.exec.sink.upsert-materialize", "AUTO|NONE"),
+    LATER("table.exec.sink.not-null-enforcer", "ERROR"),
+    LATER("table.exec.sink.type-length-enforcer", "IGNORE"),
+    LATER("table.exec.legacy-cast-behaviour", "DISABLED"),
+    LATER_ANYHOW("table.exec.window-agg."),
+    LATER_ANYHOW("table.exec.emit."),
+
+    /* Ours, promised and not there yet. */
+    LATER_ANYHOW("poison.max-failures"),
+    {.key = NULL}};
+/* clang-format on */

@@ -1,0 +1,210 @@
+#include "engine/plan/settings.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "engine/plan/foreign.h"
+
+#define SETTINGS_MS     INT64_C(1000)
+#define SETTINGS_S      INT64_C(1000000)
+#define SETTINGS_ALWAYS INT64_MAX
+
+static const char *const settings_modes[] = {"EXACTLY_ONCE", "AT_LEAST_ONCE", NULL};
+static const char *const settings_retentions[] = {
+    "RETAIN_ON_CANCELLATION", "DELETE_ON_CANCELLATION", "NO_EXTERNALIZED_CHECKPOINTS", NULL};
+static const char *const settings_storages[] = {"filesystem", "jobmanager", NULL};
+/* The first one is the zero value of the field: nothing was written. */
+static const char *const settings_restarts[] = {"", "none|off|disable", "fixed-delay",
+                                                "exponential-delay", NULL};
+
+#define SETTINGS_OLDER(...) \
+    (const char *const[]) { __VA_ARGS__, NULL }
+
+#define SET(name, field, ...) SR_OPT(struct settings, name, field, __VA_ARGS__)
+
+/* clang-format off */
+const struct sr_opt settings_opts[] = {
+    SET("pipeline.name", name,
+        .doc = "Name of the job, shown wherever the job is. Without it the job is called as its "
+               "file, without the extension."),
+    SET("pipeline.fixed-job-id", id,
+        .aliases = SETTINGS_OLDER("$internal.pipeline.job-id"),
+        .doc = "Id of the job: 32 hexadecimal digits. Without it the id is made from the name, so "
+               "it stays the same for the same name."),
+    SET("parallelism.default", parallelism, .def = "1", .min = 1, .max = 32768,
+        .doc = "Subtasks of each step, unless a step says otherwise. `-p` comes before it."),
+    SET("pipeline.max-parallelism", max_parallelism, .def = "128", .min = 1, .max = 32768,
+        .doc = "Number of key groups: no keyed step can have more subtasks. It is fixed for the "
+               "life of the state."),
+    SET("table.local-time-zone", time_zone, .def = "UTC",
+        .doc = "Time zone of the session, by its IANA name or as an offset such as +02:00. The "
+               "machine's own zone is never used."),
+    SET("pipeline.auto-watermark-interval", auto_watermark, .def = "200 ms",
+        .min = 0, .max = SETTINGS_ALWAYS,
+        .doc = "How often watermarks are sent on; 0 turns them off."),
+
+    SET("execution.checkpointing.interval", interval,
+        .min = 10 * SETTINGS_MS, .max = SETTINGS_ALWAYS,
+        .doc = "Time from the start of one checkpoint to the start of the next. Without it, or "
+               "with 0, there are no periodic checkpoints."),
+    SET("execution.checkpointing.timeout", timeout, .def = "10 min",
+        .min = 10 * SETTINGS_MS, .max = SETTINGS_ALWAYS,
+        .doc = "A checkpoint that takes longer is given up, and counts as failed."),
+    SET("execution.checkpointing.min-pause", min_pause, .def = "0 ms",
+        .min = 0, .max = SETTINGS_ALWAYS,
+        .doc = "Shortest time from the end of one checkpoint to the start of the next."),
+    SET("execution.checkpointing.tolerable-failed-checkpoints", tolerable_failures, .def = "0",
+        .min = 0, .max = INT32_MAX,
+        .doc = "Checkpoints in a row that may fail before the job fails and restarts."),
+    SET("execution.checkpointing.num-retained", num_retained, .def = "1",
+        .min = 1, .max = INT32_MAX, .aliases = SETTINGS_OLDER("state.checkpoints.num-retained"),
+        .doc = "Completed checkpoints that are kept. Savepoints do not count."),
+    SET("execution.checkpointing.mode", mode, .def = "EXACTLY_ONCE", .choices = settings_modes,
+        .doc = "EXACTLY_ONCE aligns barriers; AT_LEAST_ONCE goes on reading meanwhile, and may "
+               "count rows twice after a failure."),
+    SET("execution.checkpointing.externalized-checkpoint-retention", retention,
+        .def = "RETAIN_ON_CANCELLATION", .choices = settings_retentions,
+        .doc = "What becomes of the last checkpoints when the job ends. Retained ones can be "
+               "resumed from, and are removed by hand."),
+    SET("execution.checkpointing.storage", storage, .def = "filesystem",
+        .choices = settings_storages, .aliases = SETTINGS_OLDER("state.checkpoint-storage"),
+        .doc = "filesystem keeps checkpoints in `execution.checkpointing.dir`; jobmanager keeps "
+               "them in memory only: they die with the process."),
+    SET("execution.checkpointing.dir", dir, .flags = SR_OPT_PATH,
+        .aliases = SETTINGS_OLDER("state.checkpoints.dir", "state.backend.fs.checkpointdir"),
+        .doc = "Where checkpoints lie: a directory (a path, or file:///...) or one SQLite file "
+               "(sqlite:///...)."),
+    SET("execution.checkpointing.savepoint-dir", savepoint_dir, .flags = SR_OPT_PATH,
+        .aliases = SETTINGS_OLDER("state.savepoints.dir", "savepoints.state.backend.fs.dir"),
+        .doc = "Where savepoints go when the command names no directory."),
+    SET("execution.state-recovery.path", recovery_path, .flags = SR_OPT_PATH,
+        .aliases = SETTINGS_OLDER("execution.savepoint.path"),
+        .doc = "Checkpoint or savepoint to start from; `--from` comes before it."),
+    SET("execution.state-recovery.ignore-unclaimed-state", may_drop_state, .def = "false",
+        .aliases = SETTINGS_OLDER("execution.savepoint.ignore-unclaimed-state"),
+        .doc = "Whether state that no step claims may be dropped when a job is restored."),
+
+    SET("restart-strategy.type", restart, .choices = settings_restarts,
+        .aliases = SETTINGS_OLDER("restart-strategy"),
+        .doc = "What happens when the job fails: none, fixed-delay or exponential-delay. Not "
+               "written: exponential-delay with checkpointing, none without."),
+    SET("restart-strategy.fixed-delay.attempts", fixed_attempts, .def = "1",
+        .min = 0, .max = INT32_MAX,
+        .doc = "Restarts over the whole life of the job; the next failure is final."),
+    SET("restart-strategy.fixed-delay.delay", fixed_delay, .def = "1 s",
+        .min = 0, .max = SETTINGS_ALWAYS,
+        .doc = "Time between a failure and the restart."),
+    SET("restart-strategy.exponential-delay.initial-backoff", exp_initial, .def = "1 s",
+        .min = SETTINGS_MS, .max = SETTINGS_ALWAYS,
+        .doc = "Time between the first failure and its restart."),
+    SET("restart-strategy.exponential-delay.max-backoff", exp_max, .def = "1 min",
+        .min = SETTINGS_MS, .max = SETTINGS_ALWAYS,
+        .doc = "The time before a restart does not grow beyond this."),
+    SET("restart-strategy.exponential-delay.backoff-multiplier", exp_multiplier, .def = "1.5",
+        .min = 1, .max = 1000000,
+        .doc = "The time before a restart grows by this factor at each failure."),
+    SET("restart-strategy.exponential-delay.reset-backoff-threshold", exp_reset, .def = "1 h",
+        .min = 0, .max = SETTINGS_ALWAYS,
+        .doc = "A job that ran this long without a failure begins again with the first time."),
+    SET("restart-strategy.exponential-delay.jitter-factor", exp_jitter, .def = "0.1",
+        .min = 0, .max = 1,
+        .doc = "Share of the time before a restart that is added or taken at random."),
+    SET("restart-strategy.exponential-delay.attempts-before-reset-backoff", exp_attempts,
+        .def = "2147483647", .min = 1, .max = INT32_MAX,
+        .doc = "Restarts before the job fails for good; counted anew after the threshold above."),
+
+    SET("run.dir", run_dir, .flags = SR_OPT_PATH | SR_OPT_OURS,
+        .doc = "Directory of the sockets and locks of running jobs. Without it "
+               "$STREAMRUN_RUN_DIR, else /tmp/streamrun-UID."),
+    SET("log.file", log_file, .flags = SR_OPT_PATH | SR_OPT_OURS,
+        .doc = "File that a detached job (`run -d`) writes its log to."),
+    SET("plugins.dir", plugins_dir, .flags = SR_OPT_PATH | SR_OPT_OURS,
+        .doc = "Directory in which a connector or format that is not built in is looked for, as "
+               "NAME.so."),
+    SR_OPT_END};
+
+static const struct {
+    const char *key, *note;
+} settings_notes[] = {
+    {"execution.checkpointing.externalized-checkpoint-retention",
+     "Flink's default is NO_EXTERNALIZED_CHECKPOINTS"},
+    {"execution.checkpointing.storage", "Flink's default is jobmanager when no directory is set"},
+    {"pipeline.max-parallelism", "Flink's default is derived from the parallelism, at least 128"},
+    {"table.local-time-zone", "Flink's default is the zone of the machine"},
+};
+
+/* Values of Flink that a table of choices does not have. */
+static const struct {
+    const char *key, *value;
+} settings_later_values[] = {
+    {"restart-strategy.type", "failure-rate"},
+    {"restart-strategy.type", "failurerate"},
+};
+/* clang-format on */
+
+const char *settings_note(const char *key)
+{
+    for (size_t i = 0; i < sizeof(settings_notes) / sizeof(settings_notes[0]); i++) {
+        if (strcmp(settings_notes[i].key, key) == 0) {
+            return settings_notes[i].note;
+        }
+    }
+    return NULL;
+}
+
+bool settings_value_is_later(const char *key, const char *value)
+{
+    size_t count = sizeof(settings_later_values) / sizeof(settings_later_values[0]);
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(settings_later_values[i].key, key) == 0 &&
+            strcasecmp(settings_later_values[i].value, value) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A row that ends with a dot stands for all keys that begin with it; the longest row counts. */
+static const struct foreign *settings_find_foreign(const char *key)
+{
+    const struct foreign *best = NULL;
+    size_t best_len = 0;
+
+    for (const struct foreign *f = foreign_keys; f->key; f++) {
+        size_t len = strlen(f->key);
+        bool is_prefix = f->key[len - 1] == '.';
+        bool fits = is_prefix ? strncmp(key, f->key, len) == 0 : strcmp(key, f->key) == 0;
+        if (fits && len > best_len) {
+            best = f;
+            best_len = len;
+        }
+    }
+    return best;
+}
+
+/* Whether `value` is one of the |-separated words. */
+static bool settings_is_one_of(const char *words, const char *value)
+{
+    size_t len = strlen(value);
+    while (*words) {
+        size_t word = strcspn(words, "|");
+        if (word == len && strncasecmp(words, value, len) == 0) {
+            return true;
+        }
+        words += word;
+        words += *words == '|' ? 1 : 0;
+    }
+    return false;
+}
+
+enum settings_foreign settings_foreign(const char *key, const char *value)
+{
+    const struct foreign *f = settings_find_foreign(key);
+    if (!f) {
+        return SETTINGS_UNKNOWN;
+    }
+    if (f->kind == SETTINGS_LATER && f->harmless && settings_is_one_of(f->harmless, value)) {
+        return SETTINGS_IGNORED;
+    }
+    return f->kind;
+}
