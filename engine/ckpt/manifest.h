@@ -1,7 +1,19 @@
 /* What a checkpoint consists of, apart from the bytes of its parts. Plain data; written last.
  *
  * A part is one run of bytes with a digest: what one subtask of one operator saved. What the bytes
- * mean is the business of run; here they have only names.
+ * mean is the business of run; here they have only names. In the data file the parts lie one behind
+ * another in the order of the manifest, with nothing between, before or after.
+ *
+ * Encoded, all numbers little-endian, texts as u32 length and bytes:
+ *
+ *   "SRCHKPT\n"  u32 version
+ *   u8 kind  u8 end  u64 checkpoint lineage attempt parent  i64 started_us ended_us
+ *   u32 max_parallelism  texts job_id job_name description made_by
+ *   u32 parts     { texts uid name  u32 part parts  u64 len  u64 digest.low digest.high }*
+ *   u32 counters  { text name  i64 value }*
+ *   u64 length of all before this field  u64 low high: digest of all before these two
+ *
+ * Head, version and tail keep their places in every version.
  */
 #ifndef SR_CKPT_MANIFEST_H
 #define SR_CKPT_MANIFEST_H
@@ -11,7 +23,13 @@
 #include "engine/base/arena.h"
 #include "engine/base/hash.h"
 
-#define MANIFEST_VERSION 1u
+#define MANIFEST_VERSION         1u
+#define MANIFEST_BYTES_MAX       (1u << 28) /* of an encoded manifest */
+#define MANIFEST_NAME_MAX        4096u      /* bytes of a uid, a part's, counter's or job's name */
+#define MANIFEST_DESCRIPTION_MAX (1u << 24) /* bytes of the job description */
+#define MANIFEST_PARTS_MAX       (1u << 20)
+#define MANIFEST_COUNTERS_MAX    (1u << 20)
+#define MANIFEST_SUBTASKS_MAX    32768u /* Flink's bound of parallelism */
 
 enum manifest_kind { MANIFEST_CHECKPOINT, MANIFEST_SAVEPOINT };
 
@@ -56,11 +74,24 @@ struct manifest {
     struct manifest_counter *counter;
 };
 
+const char *manifest_end_name(enum manifest_end end);           /* "running", "suspended" ... */
+bool manifest_end_of(const char *name, enum manifest_end *end); /* and back; false: no such word */
+
+/* Puts the parts in the manifest's order: by uid, name, part. */
+void manifest_order(struct manifest *m);
+uint64_t manifest_bytes(const struct manifest *m); /* of all parts together */
+
+/* Whether it can be written: texts within bounds and UTF-8, parts ordered and none twice. Else
+ * SR_ELIMIT, with words that name the part. */
+sr_rc manifest_check(const struct manifest *m, struct sr_error *err);
 /* Bytes of the manifest (parts as listed: names, lengths, digests), closed by a digest of its own;
- * and back: SR_ECORRUPT, with what is wrong, for anything that is not exactly that. */
+ * false: out of memory. Only what manifest_check has passed. */
 bool manifest_encode(const struct manifest *m, struct sr_out *out);
+/* And back. SR_ECORRUPT, with what is wrong, for anything that manifest_encode cannot have written;
+ * SR_EMISFIT for an intact one of a newer version. Texts and arrays lie in `a`. */
 sr_rc manifest_decode(struct arena *a, const void *bytes, size_t len, struct manifest **out,
                       struct sr_error *err);
-const char *manifest_json(struct arena *a, const struct manifest *m); /* for people and scripts */
+/* One JSON object, indented, for people and scripts. NULL: out of memory. */
+const char *manifest_json(struct arena *a, const struct manifest *m);
 
 #endif
