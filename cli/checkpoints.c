@@ -1,0 +1,152 @@
+/* checkpoints list | show | verify PATH: what lies there, what is in it, whether it is whole. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/show.h"
+#include "engine/base/calendar.h"
+#include "engine/ckpt/store.h"
+
+static const char *checkpoints_kind(const struct store_entry *e)
+{
+    return e->kind == MANIFEST_SAVEPOINT ? "savepoint" : "checkpoint";
+}
+
+static const char *checkpoints_end(enum manifest_end end)
+{
+    switch (end) {
+    case MANIFEST_RUNNING:
+        return "running or killed";
+    case MANIFEST_SUSPENDED:
+        return "suspended";
+    case MANIFEST_STOPPED:
+        return "stopped";
+    case MANIFEST_CANCELED:
+        return "canceled";
+    case MANIFEST_FINISHED:
+        return "finished";
+    }
+    return "?";
+}
+
+static json_t *checkpoints_json(const struct store_entry *e)
+{
+    char when[25];
+    civil_iso_ms(e->ended_us, when);
+    json_t *j = json_pack("{s:s, s:s, s:s, s:I, s:s, s:s, s:s, s:I}", "path", e->path, "job",
+                          e->job_id ? e->job_id : "", "name", e->job_name ? e->job_name : "", "id",
+                          (json_int_t)e->checkpoint, "kind", checkpoints_kind(e), "completed", when,
+                          "run", checkpoints_end(e->end), "size", (json_int_t)e->bytes);
+    if (e->damage) json_object_set_new(j, "damage", json_string(e->damage));
+    return j;
+}
+
+static void checkpoints_print(struct cli *c, const struct store_list *l)
+{
+    enum { COLUMNS = 7 };
+    const char **cell = arena_array(c->arena, (size_t)(l->count + 1) * COLUMNS, sizeof(*cell));
+    static const bool is_right[COLUMNS] = {true, false, false, true, false, false, false};
+    static const char *const head[COLUMNS] = {"id",  "kind", "completed", "size",
+                                              "run", "job",  "path"};
+    if (!cell) return;
+    memcpy(cell, head, sizeof(head));
+    for (uint32_t i = 0; i < l->count; i++) {
+        const struct store_entry *e = &l->entry[i];
+        const char **row = cell + (size_t)(i + 1) * COLUMNS;
+        char when[25];
+        civil_iso_ms(e->ended_us, when);
+        row[0] = arena_printf(c->arena, "%" PRIu64, e->checkpoint);
+        row[1] = checkpoints_kind(e);
+        row[2] = e->damage ? "DAMAGED" : arena_text(c->arena, when);
+        row[3] = show_size(c->arena, (int64_t)e->bytes);
+        row[4] = e->damage ? "" : checkpoints_end(e->end);
+        row[5] = e->job_name;
+        row[6] = e->path;
+    }
+    show_table(c->out, &(struct show_table){COLUMNS, is_right, l->count + 1, cell});
+}
+
+static enum cli_exit checkpoints_list(struct cli *c, const struct store_list *l)
+{
+    bool is_damaged = false;
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < l->count; i++) {
+        is_damaged = is_damaged || l->entry[i].damage;
+        json_array_append_new(list, checkpoints_json(&l->entry[i]));
+    }
+    if (c->is_json) {
+        show_json(c, list);
+    } else {
+        json_decref(list);
+        checkpoints_print(c, l);
+    }
+    for (uint32_t i = 0; i < l->count; i++) {
+        if (l->entry[i].damage) {
+            (void)cli_fail(c, CLI_STATE, "%s: %s", l->entry[i].path, l->entry[i].damage);
+        }
+    }
+    return is_damaged ? CLI_STATE : CLI_OK;
+}
+
+static enum cli_exit checkpoints_show(struct cli *c, const struct store_list *l)
+{
+    const struct store_entry *e = &l->entry[l->count - 1];
+    struct sr_error err = {0};
+    struct manifest *m = NULL;
+    if (store_load(&c->env, e->path, c->arena, &m, &err) != SR_OK) {
+        return cli_fail(c, CLI_STATE, "%s", err.words);
+    }
+    const char *text = manifest_json(c->arena, m);
+    if (!text) return cli_fail(c, CLI_FAILED, "out of memory");
+    fprintf(c->out, "%s\n", text);
+    return CLI_OK;
+}
+
+static enum cli_exit checkpoints_verify(struct cli *c, const struct store_list *l)
+{
+    enum cli_exit code = CLI_OK;
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < l->count; i++) {
+        const struct store_entry *e = &l->entry[i];
+        struct arena *arena = arena_new(); /* one checkpoint's bytes at a time */
+        struct sr_error err = {0};
+        struct manifest *m = NULL;
+        sr_rc rc = arena ? store_load(&c->env, e->path, arena, &m, &err) : SR_ENOMEM;
+        if (c->is_json) {
+            json_t *j = json_pack("{s:s, s:b}", "path", e->path, "whole", rc == SR_OK);
+            if (rc != SR_OK) json_object_set_new(j, "damage", json_string(err.words));
+            json_array_append_new(list, j);
+        } else if (rc == SR_OK) {
+            fprintf(c->out, "%s: whole, %u parts, %s\n", e->path, m->parts,
+                    show_size(c->arena, (int64_t)e->bytes));
+        }
+        if (rc != SR_OK) code = cli_fail(c, CLI_STATE, "%s", err.words);
+        arena_free(arena);
+    }
+    if (c->is_json) {
+        show_json(c, list);
+    } else {
+        json_decref(list);
+    }
+    return code;
+}
+
+enum cli_exit command_checkpoints(struct cli *c, const struct args *a)
+{
+    if (a->words != 2) {
+        return cli_fail(c, CLI_USAGE, "checkpoints: list, show or verify, then a path");
+    }
+    const char *what = a->word[0];
+    bool is_list = strcmp(what, "list") == 0, is_show = strcmp(what, "show") == 0;
+    if (!is_list && !is_show && strcmp(what, "verify") != 0) {
+        return cli_fail(c, CLI_USAGE, "checkpoints: '%s' is none of list, show, verify", what);
+    }
+    struct sr_error err = {0};
+    struct store_list l = {0};
+    sr_rc rc = store_find(&c->env, cli_absolute(c, a->word[1]), c->arena, &l, &err);
+    if (rc != SR_OK) return cli_fail(c, CLI_STATE, "%s", err.words);
+    if (l.count == 0) return cli_fail(c, CLI_STATE, "%s: no checkpoint lies there", a->word[1]);
+    return is_list   ? checkpoints_list(c, &l)
+           : is_show ? checkpoints_show(c, &l)
+                     : checkpoints_verify(c, &l);
+}

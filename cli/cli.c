@@ -1,0 +1,68 @@
+#include "cli/cli.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+enum cli_exit cli_fail(const struct cli *c, enum cli_exit code, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    fputs("streamrun: ", c->err);
+    vfprintf(c->err, fmt, ap);
+    fputc('\n', c->err);
+    va_end(ap);
+    return code;
+}
+
+void cli_note(const struct cli *c, const char *fmt, ...)
+{
+    if (c->is_quiet) return;
+    va_list ap;
+    va_start(ap, fmt);
+    fputs("streamrun: ", c->err);
+    vfprintf(c->err, fmt, ap);
+    fputc('\n', c->err);
+    va_end(ap);
+}
+
+enum cli_exit cli_exit_of(sr_rc rc)
+{
+    switch (rc) {
+    case SR_OK:
+        return CLI_OK;
+    case SR_ECONFIG:
+    case SR_EABI:
+        return CLI_CONFIG;
+    case SR_ECORRUPT:
+    case SR_EMISFIT:
+        return CLI_STATE;
+    case SR_EBUSY:
+        return CLI_BUSY;
+    case SR_ECLOSED:
+        return CLI_CLOSED;
+    case SR_ENOMEM:
+    case SR_EIO:
+    case SR_ENOSPC:
+    case SR_EABSENT:
+    case SR_EEXISTS:
+    case SR_EACCESS:
+    case SR_EDATA:
+    case SR_EFENCED:
+    case SR_EUNKNOWN:
+    case SR_ELIMIT:
+    case SR_RC_COUNT:
+        return CLI_FAILED;
+    }
+    return CLI_FAILED;
+}
+
+const char *cli_absolute(const struct cli *c, const char *path)
+{
+    if (path[0] == '/' || strstr(path, "://")) return path;
+    while (path[0] == '.' && path[1] == '/') {
+        path += 2;
+    }
+    if (strcmp(path, ".") == 0 || !*path) return c->work_dir;
+    if (strcmp(c->work_dir, "/") == 0) return arena_printf(c->arena, "/%s", path);
+    return arena_printf(c->arena, "%s/%s", c->work_dir, path);
+}

@@ -1,0 +1,121 @@
+#include "cli/commands.h"
+
+#include <string.h>
+
+/* clang-format off */
+#define COMMON                                                                                     \
+    {"json", NULL, 0, NULL, "answer in JSON on stdout"},                                           \
+    {"quiet", NULL, 'q', NULL, "no notices, no progress, no summary"},                             \
+    {"verbose", NULL, 'v', NULL, "log what happens inside"},                                       \
+    {"help", NULL, 'h', NULL, "show how the command is used"},                                     \
+    {NULL, NULL, 0, NULL, NULL}
+
+#define JOB_OPTIONS                                                                                \
+    {"define", NULL, 'D', "KEY=VALUE", "set any key of the job, also sources.NAME.KEY"},           \
+    {"conf", NULL, 0, "FILE", "a flink-conf.yaml or config.yaml with defaults for the job"},       \
+    {"parallelism", NULL, 'p', "N", "parallelism.default"}
+
+#define RUN_OPTIONS                                                                                \
+    JOB_OPTIONS,                                                                                   \
+    {"allow-non-restored-state", "allowNonRestoredState", 'n', NULL,                               \
+     "drop state that no operator of the job claims"},                                             \
+    {"detached", NULL, 'd', NULL, "return when the job is running, print its id"}
+
+static const struct args_option options_common[] = {COMMON};
+static const struct args_option options_job[] = {JOB_OPTIONS, COMMON};
+static const struct args_option options_run[] = {
+    RUN_OPTIONS,
+    {"from", "fromSavepoint", 's', "PATH", "start from this checkpoint or savepoint"},
+    {"continue", NULL, 0, NULL, "start from the newest retained state of this job, if there is any"},
+    {"fresh", NULL, 0, NULL, "start anew although an unfinished run left its state"},
+    {"fail-on-dead-letter", NULL, 0, NULL, "exit with 6 when records were skipped"},
+    COMMON};
+static const struct args_option options_resume[] = {
+    RUN_OPTIONS,
+    {"from", "fromSavepoint", 's', "PATH", "the checkpoint or savepoint to go on from"},
+    COMMON};
+static const struct args_option options_running[] = {
+    {"run-dir", NULL, 0, "DIR", "where running jobs listen; else $STREAMRUN_RUN_DIR"},
+    COMMON};
+static const struct args_option options_savepoint[] = {
+    {"dir", "savepointPath", 'p', "DIR", "where the savepoint goes; else execution.checkpointing.savepoint-dir"},
+    {"run-dir", NULL, 0, "DIR", "where running jobs listen; else $STREAMRUN_RUN_DIR"},
+    COMMON};
+static const struct args_option options_stop[] = {
+    {"dir", "savepointPath", 'p', "DIR", "where the savepoint goes; else execution.checkpointing.savepoint-dir"},
+    {"drain", NULL, 'd', NULL, "first send watermark +infinity: windows close, nothing can go on"},
+    {"run-dir", NULL, 0, "DIR", "where running jobs listen; else $STREAMRUN_RUN_DIR"},
+    COMMON};
+static const struct args_option options_validate[] = {
+    JOB_OPTIONS,
+    {"strict", NULL, 0, NULL, "warnings are faults too"},
+    COMMON};
+static const struct args_option options_plan[] = {
+    JOB_OPTIONS,
+    {"dot", NULL, 0, NULL, "as a graph for dot(1)"},
+    COMMON};
+static const struct args_option options_eval[] = {
+    {"file", NULL, 0, "FILE", "one expression a line; prints expression, type, value"},
+    {"type", NULL, 0, NULL, "print the type, a tab, the value"},
+    COMMON};
+
+const struct command commands[] = {
+    {"run", "JOB.yaml [-D KEY=VALUE]... [-p N] [--from PATH] [--continue | --fresh] [-d]",
+     "run a job", "Starts fresh unless told. When the newest checkpoint of this job belongs to a run that\n"
+     "did not end by itself and a sink is exactly-once, it refuses: --continue goes on, --fresh\n"
+     "starts again.", options_run, command_run},
+    {"resume", "--from PATH [JOB.yaml]", "go on from a checkpoint or savepoint",
+     "PATH: a checkpoint, a savepoint, a job's directory (the newest in it), a checkpoint directory\n"
+     "that holds one job, a SQLite store (the newest in it) or store.db#chk-7. Without JOB.yaml the\n"
+     "job description kept inside is used.", options_resume, command_resume},
+    {"savepoint", "[JOB] [--dir DIR]", "take a savepoint of a running job, print its path", NULL,
+     options_savepoint, command_savepoint},
+    {"stop", "[JOB] [--drain] [--dir DIR]", "take a savepoint, then finish the job", NULL,
+     options_stop, command_stop},
+    {"cancel", "[JOB]", "end a running job at once", NULL, options_running, command_cancel},
+    {"list", "", "list the running jobs", NULL, options_running, command_list},
+    {"status", "[JOB]", "show what a running job does", NULL, options_running, command_status},
+    {"validate", "JOB.yaml... [--strict]", "check jobs: every fault, every path's guarantee", NULL,
+     options_validate, command_validate},
+    {"plan", "JOB.yaml [--dot | --json]", "show the operator graph", NULL, options_plan, command_plan},
+    {"config", "JOB.yaml", "show every effective key and where it came from", NULL, options_job,
+     command_config},
+    {"checkpoints", "list | show | verify PATH", "look at checkpoints and savepoints",
+     "verify reads every byte and checks every digest.", options_common, command_checkpoints},
+    {"connectors", "[NAME]", "list connectors and formats, or the options of one", NULL,
+     options_common, command_connectors},
+    {"functions", "[NAME]", "list SQL functions, or explain one", NULL, options_common,
+     command_functions},
+    {"eval", "'EXPR' | --file FILE", "compute an SQL expression", NULL, options_eval, command_eval},
+    {"help", "[COMMAND | KEY]", "explain a command or a configuration key", NULL, options_common,
+     command_help},
+    {"version", "", "print the version", NULL, options_common, command_version},
+    {NULL, NULL, NULL, NULL, NULL, NULL}};
+/* clang-format on */
+
+const struct command *command_find(const char *name)
+{
+    for (const struct command *k = commands; k->name; k++) {
+        if (strcmp(k->name, name) == 0) return k;
+    }
+    return NULL;
+}
+
+void command_usage(const struct cli *c, FILE *to, const struct command *k)
+{
+    (void)c;
+    fprintf(to, "usage: streamrun %s%s%s\n\n%s\n", k->name, *k->usage ? " " : "", k->usage,
+            k->summary);
+    if (k->doc) fprintf(to, "%s\n", k->doc);
+    fputc('\n', to);
+    for (const struct args_option *o = k->options; o->name; o++) {
+        char left[64];
+        (void)snprintf(left, sizeof(left), "--%s%s%s", o->name, o->value ? " " : "",
+                       o->value ? o->value : "");
+        if (o->letter) {
+            fprintf(to, "  -%c, %-26s %s\n", o->letter, left, o->doc);
+        } else {
+            fprintf(to, "      %-26s %s\n", left, o->doc);
+        }
+    }
+}

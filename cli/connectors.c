@@ -1,0 +1,79 @@
+/* connectors: which there are, and the options of one. */
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/options.h"
+
+static const char *const connectors_kind[] = {"source", "sink", "format"};
+
+static void connectors_list(const struct cli *c)
+{
+    json_t *list = json_array();
+    for (enum registry_kind k = REGISTRY_SOURCE; k <= REGISTRY_FORMAT; k++) {
+        struct registry_item item;
+        for (uint32_t i = 0; registry_item(c->registry, k, i, &item); i++) {
+            if (c->is_json) {
+                json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "kind", connectors_kind[k],
+                                                      "name", item.name, "doc", item.doc));
+            } else {
+                fprintf(c->out, "%-7s %-12s %s\n", connectors_kind[k], item.name, item.doc);
+            }
+        }
+    }
+    if (c->is_json) {
+        show_json(c, list);
+    } else {
+        json_decref(list);
+    }
+}
+
+/* All kinds of one name: a connector may be a source and a sink. */
+static bool connectors_one(const struct cli *c, const char *name)
+{
+    bool is_found = false;
+    json_t *list = json_array();
+    for (enum registry_kind k = REGISTRY_SOURCE; k <= REGISTRY_FORMAT; k++) {
+        struct registry_item item;
+        for (uint32_t i = 0; registry_item(c->registry, k, i, &item); i++) {
+            if (strcmp(item.name, name) != 0) continue;
+            const char *prefix = k == REGISTRY_FORMAT ? arena_printf(c->arena, "%s.", name) : "";
+            if (c->is_json) {
+                json_array_append_new(list,
+                                      json_pack("{s:s, s:s, s:s, s:o}", "kind", connectors_kind[k],
+                                                "name", name, "doc", item.doc, "options",
+                                                options_json(item.opts, prefix)));
+            } else {
+                fprintf(c->out, "%s%s %s\n", is_found ? "\n" : "", connectors_kind[k], name);
+                options_wrap(c->out, item.doc, 2, 100);
+                options_print(c, item.opts, prefix);
+            }
+            is_found = true;
+        }
+    }
+    if (c->is_json && is_found) {
+        show_json(c, list);
+    } else {
+        json_decref(list);
+    }
+    return is_found;
+}
+
+enum cli_exit command_connectors(struct cli *c, const struct args *a)
+{
+    if (a->words == 0) {
+        connectors_list(c);
+        return CLI_OK;
+    }
+    const char *name = a->word[0];
+    if (connectors_one(c, name)) return CLI_OK;
+    const char *near = NULL;
+    for (enum registry_kind k = REGISTRY_SOURCE; k <= REGISTRY_FORMAT && !near; k++) {
+        near = registry_nearest(c->registry, k, name);
+    }
+    if (near) {
+        return cli_fail(c, CLI_USAGE, "no connector or format '%s'; did you mean '%s'?", name,
+                        near);
+    }
+    return cli_fail(c, CLI_USAGE, "no connector or format '%s'; 'streamrun connectors' lists them",
+                    name);
+}

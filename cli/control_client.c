@@ -1,0 +1,117 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/control.h"
+#include "cli/rundir.h"
+#include "engine/base/error.h"
+
+static sr_rc control_send(int fd, json_t *request, struct sr_error *err)
+{
+    char *text = json_dumps(request, JSON_COMPACT);
+    if (!text) return error_set(err, SR_ENOMEM, "out of memory");
+    size_t len = strlen(text);
+    text[len] = '\n'; /* instead of the final zero */
+    sr_rc rc = SR_OK;
+    for (size_t at = 0; at <= len && rc == SR_OK;) {
+        ssize_t put = write(fd, text + at, len + 1 - at);
+        if (put < 0 && errno == EINTR) continue;
+        if (put < 0) {
+            rc = error_errno(err, errno, "write to", "the job's socket");
+        } else {
+            at += (size_t)put;
+        }
+    }
+    free(text);
+    return rc;
+}
+
+static sr_rc control_receive(int fd, json_t **answer, struct sr_error *err)
+{
+    FILE *in = fdopen(fd, "r");
+    if (!in) {
+        (void)close(fd); /* nothing was read */
+        return error_errno(err, errno, "read from", "the job's socket");
+    }
+    char *line = NULL;
+    size_t room = 0;
+    json_error_t e;
+    sr_rc rc = SR_OK;
+    if (getline(&line, &room, in) <= 0) {
+        rc = error_set(err, SR_EIO, "the job ended before it answered");
+    } else if (!(*answer = json_loads(line, 0, &e))) {
+        rc = error_set(err, SR_EIO, "the job's answer is no JSON: %s", e.text);
+    }
+    free(line);
+    (void)fclose(in); /* read-only */
+    return rc;
+}
+
+sr_rc control_ask(const struct cli *c, const char *dir, const char *job_id, json_t *request,
+                  json_t **answer, struct sr_error *err)
+{
+    int fd = -1;
+    sr_rc rc = rundir_connect(c, dir, job_id, &fd, err);
+    if (rc == SR_OK) {
+        rc = control_send(fd, request, err);
+        if (rc == SR_OK) {
+            rc = control_receive(fd, answer, err);
+        } else {
+            (void)close(fd); /* the error is told already */
+        }
+    }
+    json_decref(request);
+    return rc;
+}
+
+/* The stem of a path, as pipeline.name defaults to it. */
+static const char *control_stem(const struct cli *c, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *base = slash ? slash + 1 : path;
+    const char *dot = strrchr(base, '.');
+    return arena_text_n(c->arena, base, dot ? (size_t)(dot - base) : strlen(base));
+}
+
+static bool control_is_meant(const struct cli *c, const char *name, const char *id,
+                             const json_t *status)
+{
+    const char *job = json_string_value(json_object_get(status, "name"));
+    if (strcmp(id, name) == 0 || (job && strcmp(job, name) == 0)) return true;
+    const char *file = json_string_value(json_object_get(status, "file"));
+    if (file && strcmp(file, cli_absolute(c, name)) == 0) return true;
+    bool is_path = strchr(name, '/') || strchr(name, '.');
+    return is_path && job && strcmp(control_stem(c, name), job) == 0;
+}
+
+enum cli_exit control_find(const struct cli *c, const char *dir, const char *name,
+                           const char **job_id)
+{
+    const char *const *ids = rundir_ids(c, dir);
+    const char *found = NULL, *names = "";
+    uint32_t n = 0;
+    for (uint32_t i = 0; ids && ids[i]; i++) {
+        json_t *answer = NULL;
+        struct sr_error err;
+        if (control_ask(c, dir, ids[i], json_pack("{s:s}", "command", "status"), &answer, &err) !=
+            SR_OK) {
+            continue; /* its process is gone */
+        }
+        const json_t *status = json_object_get(answer, "status");
+        if (!name || control_is_meant(c, name, ids[i], status)) {
+            found = ids[i];
+            const char *job = json_string_value(json_object_get(status, "name"));
+            names = arena_printf(c->arena, "%s%s%s", names, n > 0 ? ", " : "", job ? job : ids[i]);
+            n++;
+        }
+        json_decref(answer);
+    }
+    if (n == 1) {
+        *job_id = found;
+        return CLI_OK;
+    }
+    if (n > 1) return cli_fail(c, CLI_USAGE, "several jobs run, name one: %s", names);
+    if (name) return cli_fail(c, CLI_NO_JOB, "no job '%s' is running", name);
+    return cli_fail(c, CLI_NO_JOB, "no job is running");
+}

@@ -1,0 +1,162 @@
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "cli/control.h"
+#include "cli/show.h"
+#include "engine/base/calendar.h"
+
+#define CONTROL_WAIT_MS 5000 /* a peer that says nothing for so long is let go */
+
+/* One line without its newline; false at the end, after a silence, or when it is too long. */
+static bool control_read(int fd, char *line, size_t room)
+{
+    size_t n = 0;
+    while (n + 1 < room) {
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        if (poll(&p, 1, CONTROL_WAIT_MS) <= 0) return false;
+        ssize_t got = read(fd, line + n, room - 1 - n);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return false;
+        n += (size_t)got;
+        char *end = memchr(line, '\n', n);
+        if (end) {
+            *end = '\0';
+            return true;
+        }
+    }
+    return false;
+}
+
+static void control_write(int fd, json_t *answer)
+{
+    char *text = json_dumps(answer, JSON_COMPACT);
+    json_decref(answer);
+    if (!text) return;
+    size_t len = strlen(text);
+    text[len] = '\n'; /* instead of the final zero */
+    for (size_t at = 0; at <= len;) {
+        ssize_t put = send(fd, text + at, len + 1 - at, MSG_NOSIGNAL);
+        if (put < 0 && errno == EINTR) continue;
+        if (put <= 0) break; /* the peer went away: nobody to tell */
+        at += (size_t)put;
+    }
+    free(text);
+}
+
+static json_t *control_error(const char *words)
+{
+    return json_pack("{s:b, s:s}", "ok", 0, "error", words);
+}
+
+static json_t *control_savepoint(struct supervise *job, const struct plan *plan, json_t *request,
+                                 bool is_stop)
+{
+    const char *dir = json_string_value(json_object_get(request, "dir"));
+    if (!dir) dir = plan->job->settings.savepoint_dir;
+    if (!dir) {
+        return control_error("no directory for savepoints: give --dir, or set "
+                             "execution.checkpointing.savepoint-dir");
+    }
+    bool is_drain = json_is_true(json_object_get(request, "drain"));
+    char path[4096];
+    struct sr_error err = {0};
+    if (supervise_savepoint(job, dir, is_stop, is_drain, path, &err) != SR_OK) {
+        return control_error(err.words);
+    }
+    return json_pack("{s:b, s:s}", "ok", 1, "path", path);
+}
+
+static const char *control_state(enum run_state s)
+{
+    switch (s) {
+    case RUN_STARTING:
+        return "INITIALIZING";
+    case RUN_RUNNING:
+        return "RUNNING";
+    case RUN_RESTARTING:
+        return "RESTARTING";
+    case RUN_ENDING:
+        return "FINISHING";
+    case RUN_ENDED:
+        return "FINISHED";
+    }
+    return "RUNNING";
+}
+
+static json_t *control_node_json(const struct run_node_status *n)
+{
+    json_t *j =
+        json_pack("{s:s, s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "id", n->uid, "name",
+                  n->name, "parallelism", (int)n->parallelism, "read-records", (json_int_t)n->in,
+                  "write-records", (json_int_t)n->out, "filtered", (json_int_t)n->filtered, "late",
+                  (json_int_t)n->late, "aggregated", (json_int_t)n->absorbed, "skipped",
+                  (json_int_t)n->skipped, "dead-lettered", (json_int_t)n->dead);
+    if (n->bytes_total >= 0) {
+        json_object_set_new(j, "read-bytes", json_integer(n->bytes_in));
+        json_object_set_new(j, "total-bytes", json_integer(n->bytes_total));
+    }
+    if (n->watermark_ms != SR_WATERMARK_NONE) {
+        json_object_set_new(j, "watermark", json_integer(n->watermark_ms));
+    }
+    return j;
+}
+
+json_t *control_status_json(struct supervise *job, const struct plan *plan)
+{
+    struct arena *a = arena_new();
+    if (!a) return json_null();
+    struct run_status s;
+    supervise_status(job, a, &s);
+    json_t *nodes = json_array();
+    for (uint32_t i = 0; i < s.nodes; i++) {
+        json_array_append_new(nodes, control_node_json(&s.node[i]));
+    }
+    json_t *j = json_pack(
+        "{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:{s:I, s:I, s:I, s:I, s:I, s:I}, s:o}", "jid",
+        plan->job->id, "name", plan->job->name, "state", control_state(s.state), "start-time",
+        (json_int_t)(s.started_us / 1000), "duration",
+        (json_int_t)((s.now_us - s.started_us) / 1000), "attempt", (json_int_t)s.attempt,
+        "restarts", (json_int_t)s.restarts, "checkpoints", "latest", (json_int_t)s.checkpoint_shown,
+        "completed", (json_int_t)s.checkpoints_shown, "failed", (json_int_t)s.checkpoints_failed,
+        "restored", (json_int_t)s.restored_from, "last-duration",
+        (json_int_t)(s.checkpoint_last_us / 1000), "last-size", (json_int_t)s.checkpoint_last_bytes,
+        "vertices", nodes);
+    if (*s.first_cause) json_object_set_new(j, "root-exception", json_string(s.first_cause));
+    if (*s.checkpoint_failure) {
+        json_object_set_new(j, "checkpoint-failure", json_string(s.checkpoint_failure));
+    }
+    arena_free(a);
+    return j;
+}
+
+static json_t *control_answer(struct supervise *job, const struct plan *plan, json_t *request)
+{
+    const char *command = json_string_value(json_object_get(request, "command"));
+    if (!command) return control_error("a request is {\"command\": ...}");
+    if (strcmp(command, "status") == 0) {
+        return json_pack("{s:b, s:o}", "ok", 1, "status", control_status_json(job, plan));
+    }
+    if (strcmp(command, "savepoint") == 0) return control_savepoint(job, plan, request, false);
+    if (strcmp(command, "stop") == 0) return control_savepoint(job, plan, request, true);
+    if (strcmp(command, "cancel") == 0) {
+        supervise_ask(job, RUN_ASK_CANCEL);
+        return json_pack("{s:b}", "ok", 1);
+    }
+    return control_error("unknown command");
+}
+
+void control_serve(int fd, struct supervise *job, const struct plan *plan)
+{
+    char *line = malloc(CONTROL_LINE_MAX);
+    if (line && control_read(fd, line, CONTROL_LINE_MAX)) {
+        json_error_t e;
+        json_t *request = json_loads(line, JSON_REJECT_DUPLICATES, &e);
+        control_write(fd, request ? control_answer(job, plan, request) : control_error(e.text));
+        json_decref(request);
+    }
+    free(line);
+    (void)close(fd); /* the answer was sent, or nobody waits for it */
+}

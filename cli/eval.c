@@ -1,0 +1,81 @@
+/* eval: one SQL expression, or one a line, computed by the engine itself. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "engine/bind/bind.h"
+#include "engine/data/schema.h"
+#include "engine/expr/program.h"
+
+#define EVAL_LINE_MAX (1u << 20)
+
+/* The words of an error on one line, whatever it quotes. */
+static const char *eval_line(struct arena *a, const char *words)
+{
+    char *s = arena_text(a, words);
+    for (char *p = s; p && *p; p++) {
+        if (*p == '\n' || *p == '\t') *p = ' ';
+    }
+    return s;
+}
+
+static enum cli_exit eval_one(struct cli *c, const struct args *a, const char *text)
+{
+    struct sr_error err = {0};
+    const struct expr *e = NULL;
+    if (bind_constant(c->arena, text, &e, &err) != SR_OK) {
+        return cli_fail(c, CLI_CONFIG, "%s", err.words);
+    }
+    const char *value = NULL;
+    if (program_constant(c->arena, e, "UTC", &value, &err) != SR_OK) {
+        return cli_fail(c, CLI_FAILED, "%s", err.words);
+    }
+    if (args_has(a, "type")) fprintf(c->out, "%s\t", type_text(c->arena, &e->type));
+    fprintf(c->out, "%s\n", value ? value : "NULL");
+    return CLI_OK;
+}
+
+/* expression, type, value; errors stand in the value. */
+static void eval_row(struct cli *c, const char *text)
+{
+    struct arena *arena = arena_new(); /* a line's own: a file may be long */
+    struct sr_error err = {0};
+    const struct expr *e = NULL;
+    const char *value = NULL;
+    if (!arena) return;
+    if (bind_constant(arena, text, &e, &err) != SR_OK) {
+        fprintf(c->out, "%s\t\t!VALIDATE %s\n", text, eval_line(arena, err.words));
+    } else if (program_constant(arena, e, "UTC", &value, &err) != SR_OK) {
+        fprintf(c->out, "%s\t%s\t!RUNTIME %s\n", text, type_text(arena, &e->type),
+                eval_line(arena, err.words));
+    } else {
+        fprintf(c->out, "%s\t%s\t%s\n", text, type_text(arena, &e->type), value ? value : "NULL");
+    }
+    arena_free(arena);
+}
+
+static enum cli_exit eval_file(struct cli *c, const char *path)
+{
+    FILE *in = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
+    if (!in) return cli_fail(c, CLI_FAILED, "cannot open %s: %s", path, strerror(errno));
+    char *line = NULL;
+    size_t room = 0;
+    ssize_t len;
+    while ((len = getline(&line, &room, in)) >= 0 && (size_t)len < EVAL_LINE_MAX) {
+        line[strcspn(line, "\t\r\n")] = '\0';
+        if (*line && *line != '#') eval_row(c, line);
+    }
+    free(line);
+    if (in != stdin) (void)fclose(in); /* read-only */
+    return CLI_OK;
+}
+
+enum cli_exit command_eval(struct cli *c, const struct args *a)
+{
+    const char *file = args_value(a, "file");
+    if (file && a->words == 0) return eval_file(c, file);
+    if (a->words != 1)
+        return cli_fail(c, CLI_USAGE, "eval: one expression, in quotes, or --file FILE");
+    return eval_one(c, a, a->word[0]);
+}

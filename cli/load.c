@@ -1,0 +1,79 @@
+#include "cli/load.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/error.h"
+#include "engine/bind/bind.h"
+
+static const char *load_variable(const char *name) { return getenv(name); }
+
+/* A file of $STREAMRUN_CONF_DIR, Flink 2's name before Flink 1's; NULL: none. */
+static const char *load_conf_path(struct cli *c, const struct args *a)
+{
+    const char *given = args_value(a, "conf");
+    if (given) return cli_absolute(c, given);
+    const char *dir = getenv("STREAMRUN_CONF_DIR");
+    if (!dir || !*dir) return NULL;
+    static const char *const names[] = {"config.yaml", "flink-conf.yaml"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const char *path = arena_printf(c->arena, "%s/%s", cli_absolute(c, dir), names[i]);
+        struct sr_stat st;
+        struct sr_error err;
+        if (path && c->env.files->stat(c->env.files, path, &st, &err) == SR_OK) return path;
+    }
+    return NULL;
+}
+
+/* -D k=v and -p N as definitions; NULL with a message when one is malformed. */
+static struct conf_define *load_defines(struct cli *c, const struct args *a, uint32_t *count)
+{
+    struct conf_define *d = arena_array(c->arena, ARGS_MAX + 1, sizeof(*d));
+    uint32_t n = 0;
+    const char *p = args_value(a, "parallelism");
+    if (p) d[n++] = (struct conf_define){"parallelism.default", p};
+    for (uint32_t i = 0;; i++) {
+        const char *text = args_each(a, "define", i);
+        if (!text) break;
+        const char *equals = strchr(text, '=');
+        if (!equals || equals == text) {
+            (void)cli_fail(c, CLI_USAGE, "-D %s: write it as KEY=VALUE", text);
+            return NULL;
+        }
+        d[n++] =
+            (struct conf_define){arena_text_n(c->arena, text, (size_t)(equals - text)), equals + 1};
+    }
+    *count = n;
+    return d;
+}
+
+enum cli_exit load_job(struct cli *c, const struct args *a, const char *path, const char *text,
+                       struct loaded *l)
+{
+    memset(l, 0, sizeof(*l));
+    l->faults = arena_get(c->arena, sizeof(*l->faults));
+    if (!l->faults) return cli_fail(c, CLI_FAILED, "out of memory");
+    faults_init(l->faults, c->arena);
+    uint32_t defines = 0;
+    const struct conf_define *define = load_defines(c, a, &defines);
+    if (!define) return CLI_USAGE;
+    struct conf_input in = {.env = &c->env,
+                            .path = path ? path : "the checkpoint's job description",
+                            .text = text,
+                            .conf_path = text ? NULL : load_conf_path(c, a),
+                            .work_dir = c->work_dir,
+                            .define = define,
+                            .defines = defines,
+                            .variable = load_variable};
+    sr_rc rc = conf_read(&in, c->registry, l->faults, &l->job);
+    if (l->job) {
+        /* Binding goes on where reading found faults, so that one run shows them all. */
+        sr_rc bound = bind_job(l->job, c->registry, l->faults, &l->plan);
+        rc = rc == SR_OK ? bound : rc;
+    }
+    if (l->faults->errors > 0 || rc == SR_ECONFIG || rc == SR_EABSENT) {
+        l->plan = NULL;
+        return CLI_CONFIG;
+    }
+    return rc == SR_OK ? CLI_OK : cli_fail(c, cli_exit_of(rc), "%s", rc_words(rc));
+}

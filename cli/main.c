@@ -1,0 +1,105 @@
+/* Finds the command in the table, lends it the world, maps its end to an exit code. */
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/commands.h"
+#include "connectors/builtin.h"
+#include "engine/base/error.h"
+#include "engine/base/fault.h"
+#include "engine/ops/ops.h"
+
+static sr_rc main_register(struct cli *c, struct sr_error *err)
+{
+    c->registry = registry_new();
+    if (!c->registry) return error_set(err, SR_ENOMEM, "out of memory");
+    for (uint32_t i = 0; connectors_builtin[i]; i++) {
+        sr_rc rc = registry_add(c->registry, connectors_builtin[i], err);
+        if (rc != SR_OK) return rc;
+    }
+    for (uint32_t i = 0; ops_builtin[i]; i++) {
+        sr_rc rc = registry_add_op(c->registry, ops_builtin[i], err);
+        if (rc != SR_OK) return rc;
+    }
+    return SR_OK;
+}
+
+static sr_rc main_open(struct cli *c, struct sr_error *err)
+{
+    c->env = env_posix(SR_WARN);
+    c->out = stdout;
+    c->err = stderr;
+    c->has_colour = isatty(STDERR_FILENO) != 0 && !getenv("NO_COLOR");
+    c->arena = arena_new();
+    if (!c->arena) return error_set(err, SR_ENOMEM, "out of memory");
+    char *dir = getcwd(NULL, 0);
+    c->work_dir = arena_text(c->arena, dir ? dir : "/");
+    free(dir);
+    return main_register(c, err);
+}
+
+static void main_close(struct cli *c)
+{
+    registry_free(c->registry);
+    arena_free(c->arena);
+}
+
+static enum cli_exit main_unknown(const struct cli *c, const char *name)
+{
+    const char *names[64];
+    uint32_t n = 0;
+    for (const struct command *k = commands; k->name && n < 63; k++) {
+        names[n++] = k->name;
+    }
+    names[n] = NULL;
+    const char *near = nearest_word(name, names);
+    if (near) {
+        return cli_fail(c, CLI_USAGE, "unknown command '%s'; did you mean '%s'?", name, near);
+    }
+    return cli_fail(c, CLI_USAGE, "unknown command '%s'; 'streamrun help' lists them", name);
+}
+
+static enum cli_exit main_command(struct cli *c, int argc, char **argv)
+{
+    static const char *const help = "help";
+    const char *name = argc > 1 ? argv[1] : help;
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) name = help;
+    if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) name = "version";
+    const struct command *k = command_find(name);
+    if (!k) return main_unknown(c, name);
+    struct args *args = arena_get(c->arena, sizeof(*args));
+    if (!args) return cli_fail(c, CLI_FAILED, "out of memory");
+    struct sr_error err = {0};
+    if (args_parse(args, k->options, argc > 1 ? argc - 1 : 1, argv + (argc > 1 ? 1 : 0), &err) !=
+        SR_OK) {
+        return cli_fail(c, CLI_USAGE, "%s: %s\nusage: streamrun %s %s", k->name, err.words, k->name,
+                        k->usage);
+    }
+    c->is_json = args_has(args, "json");
+    c->is_quiet = args_has(args, "quiet");
+    if (args_has(args, "verbose")) c->env = env_posix(SR_DEBUG);
+    if (args_has(args, "help")) {
+        command_usage(c, c->out, k);
+        return CLI_OK;
+    }
+    enum cli_exit code = k->run(c, args);
+    if (argc <= 1 && code == CLI_OK) return CLI_USAGE; /* no command: help, but not a success */
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    (void)setlocale(LC_CTYPE, "C.UTF-8");
+    struct cli c = {0};
+    struct sr_error err = {0};
+    enum cli_exit code = CLI_FAILED;
+    if (main_open(&c, &err) != SR_OK) {
+        fprintf(stderr, "streamrun: %s\n", err.words);
+    } else {
+        code = main_command(&c, argc, argv);
+    }
+    if (fflush(stdout) != 0 && code == CLI_OK) code = CLI_CLOSED;
+    main_close(&c);
+    return (int)code;
+}

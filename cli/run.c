@@ -1,0 +1,388 @@
+/* run and resume: where the state lies, what to start from, then the job until its end. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/commands.h"
+#include "cli/detach.h"
+#include "cli/load.h"
+#include "cli/monitor.h"
+#include "cli/rundir.h"
+#include "cli/show.h"
+#include "cli/summary.h"
+#include "engine/base/error.h"
+#include "engine/ckpt/store.h"
+#include "engine/run/supervise.h"
+
+struct run {
+    struct cli *c;
+    const struct args *args;
+    struct loaded loaded;
+    struct store_conf store_conf;
+    struct store *store;
+    struct manifest *restore; /* NULL: fresh */
+    const char *restore_path;
+    uint64_t lineage;
+    const char *run_dir;
+    struct detach detach;
+    int listen_fd;
+};
+
+/* --- Where state lies ------------------------------------------------------------------------- */
+
+static const char *run_default_dir(struct cli *c)
+{
+    const char *state = getenv("XDG_STATE_HOME");
+    if (state && *state == '/') {
+        return arena_printf(c->arena, "file://%s/streamrun/checkpoints", state);
+    }
+    const char *home = getenv("HOME");
+    return arena_printf(c->arena, "file://%s/.local/state/streamrun/checkpoints",
+                        home && *home ? home : "/root");
+}
+
+static void run_choose_store(struct run *r)
+{
+    const struct settings *s = &r->loaded.job->settings;
+    bool is_bounded = r->loaded.plan->is_bounded;
+    const char *url = "memory:";
+    if (s->storage.index == STORAGE_JOBMANAGER) {
+        cli_note(r->c, "warning: checkpoints lie in memory only and die with the process "
+                       "(execution.checkpointing.storage: jobmanager)");
+    } else if (s->dir) {
+        url = s->dir;
+    } else if (s->interval.us > 0 || args_has(r->args, "continue") || r->restore) {
+        url = run_default_dir(r->c);
+        cli_note(r->c, "checkpoints go to %s (execution.checkpointing.dir is not set)", url);
+    } else if (is_bounded) {
+        cli_note(r->c,
+                 "no checkpoint directory: all output is committed at the end, an interrupted "
+                 "run starts again");
+    }
+    r->store_conf = (struct store_conf){.url = url,
+                                        .job_id = r->loaded.job->id,
+                                        .job_name = r->loaded.job->name,
+                                        .retained = (uint32_t)s->num_retained,
+                                        .run_dir = r->run_dir};
+}
+
+/* --- What to start from ----------------------------------------------------------------------- */
+
+static bool run_has_exactly_once(const struct plan *p)
+{
+    for (uint32_t i = 0; i < p->nodes; i++) {
+        if (p->node[i].kind == PLAN_SINK && p->node[i].guarantee == SR_EXACTLY_ONCE) return true;
+    }
+    return false;
+}
+
+/* Plain `run` over the state of a run that did not end by itself would repeat what it committed. */
+static enum cli_exit run_check_unfinished(struct run *r)
+{
+    if (args_has(r->args, "fresh") || !run_has_exactly_once(r->loaded.plan)) return CLI_OK;
+    struct store_entry e;
+    struct sr_error err = {0};
+    sr_rc rc = store_peek(&r->c->env, &r->store_conf, r->c->arena, &e, &err);
+    if (rc == SR_EABSENT) return CLI_OK;
+    if (rc != SR_OK) return cli_fail(r->c, CLI_STATE, "%s", err.words);
+    if (e.end != MANIFEST_RUNNING && e.end != MANIFEST_SUSPENDED) return CLI_OK;
+    return cli_fail(r->c, CLI_STATE,
+                    "an unfinished run of job '%s' left its state at %s;\n"
+                    "  --continue goes on from there, --fresh starts again (and writes its output "
+                    "again)",
+                    r->loaded.job->name, e.path);
+}
+
+static uint64_t run_new_lineage(const struct cli *c)
+{
+    uint64_t v = c->env.random(&c->env);
+    return v != 0 ? v : 1;
+}
+
+/* The checkpoint with the highest number: numbers never go back, so it is the newest. */
+static enum cli_exit run_find(struct cli *c, const char *path, const struct store_entry **out)
+{
+    struct sr_error err = {0};
+    struct store_list l = {0};
+    sr_rc rc = store_find(&c->env, cli_absolute(c, path), c->arena, &l, &err);
+    if (rc != SR_OK) return cli_fail(c, CLI_STATE, "%s", err.words);
+    if (l.count == 0) return cli_fail(c, CLI_STATE, "%s: no checkpoint lies there", path);
+    const struct store_entry *newest = &l.entry[0];
+    for (uint32_t i = 1; i < l.count; i++) {
+        const struct store_entry *e = &l.entry[i];
+        if (e->job_id && newest->job_id && strcmp(e->job_id, newest->job_id) != 0) {
+            return cli_fail(c, CLI_STATE,
+                            "%s holds checkpoints of several jobs; name one of them, as 'streamrun "
+                            "checkpoints list %s' shows them",
+                            path, path);
+        }
+        if (e->checkpoint > newest->checkpoint) newest = e;
+    }
+    if (newest->damage) return cli_fail(c, CLI_STATE, "%s: %s", newest->path, newest->damage);
+    *out = newest;
+    return CLI_OK;
+}
+
+static enum cli_exit run_load(struct run *r, const char *path)
+{
+    const struct store_entry *e = NULL;
+    enum cli_exit code = run_find(r->c, path, &e);
+    if (code != CLI_OK) return code;
+    struct sr_error err = {0};
+    if (store_load(&r->c->env, e->path, r->c->arena, &r->restore, &err) != SR_OK) {
+        return cli_fail(r->c, CLI_STATE, "%s", err.words);
+    }
+    r->restore_path = e->path;
+    return CLI_OK;
+}
+
+/* Going on from the job's own newest checkpoint stays in its lineage; from anything else, output
+ * that was committed after it comes again: a new lineage, and it is said. */
+static void run_choose_lineage(struct run *r)
+{
+    if (!r->restore) {
+        r->lineage = run_new_lineage(r->c);
+        return;
+    }
+    struct store_entry e;
+    struct sr_error ignored;
+    bool has_own = store_peek(&r->c->env, &r->store_conf, r->c->arena, &e, &ignored) == SR_OK;
+    if (has_own && e.checkpoint == r->restore->checkpoint && e.lineage == r->restore->lineage) {
+        r->lineage = r->restore->lineage;
+        return;
+    }
+    r->lineage = run_new_lineage(r->c);
+    if (has_own && e.lineage == r->restore->lineage && e.checkpoint > r->restore->checkpoint) {
+        cli_note(r->c,
+                 "going back to checkpoint %" PRIu64 " of %" PRIu64
+                 ": what was written after it will be written again",
+                 r->restore->checkpoint, e.checkpoint);
+    }
+}
+
+static enum cli_exit run_open_store(struct run *r)
+{
+    struct sr_error err = {0};
+    sr_rc rc = store_open(&r->store, &r->c->env, &r->store_conf, &err);
+    if (rc == SR_EBUSY) return cli_fail(r->c, CLI_BUSY, "%s", err.words);
+    if (rc == SR_ECORRUPT) return cli_fail(r->c, CLI_STATE, "%s", err.words);
+    if (rc != SR_OK) return cli_fail(r->c, CLI_FAILED, "%s", err.words);
+    if (!args_has(r->args, "continue") || r->restore) return CLI_OK;
+    rc = store_load_newest(r->store, r->c->arena, &r->restore, &err);
+    if (rc == SR_EABSENT) return CLI_OK;
+    if (rc != SR_OK) return cli_fail(r->c, CLI_STATE, "%s", err.words);
+    r->lineage = r->restore->lineage;
+    return CLI_OK;
+}
+
+/* --- The job ---------------------------------------------------------------------------------- */
+
+static void run_on_running(void *ctx)
+{
+    struct run *r = ctx;
+    detach_running(&r->detach);
+}
+
+static void run_mark(struct run *r, enum manifest_end end)
+{
+    struct sr_error err = {0};
+    if (store_mark_end(r->store, end, &err) != SR_OK) {
+        cli_note(r->c, "warning: the end of the run could not be noted: %s", err.words);
+    }
+}
+
+static enum cli_exit run_finished(struct run *r, const struct run_status *s)
+{
+    run_mark(r, MANIFEST_FINISHED);
+    int64_t aside = summary_print(r->c, r->loaded.plan, s);
+    return aside > 0 && args_has(r->args, "fail-on-dead-letter") ? CLI_DIVERTED : CLI_OK;
+}
+
+static enum cli_exit run_suspended(struct run *r, const struct run_status *s)
+{
+    bool is_durable = store_is_durable(r->store);
+    if (is_durable) run_mark(r, MANIFEST_SUSPENDED);
+    if (!r->loaded.plan->is_bounded) return CLI_OK;
+    (void)summary_print(r->c, r->loaded.plan, s);
+    if (!is_durable) {
+        return cli_fail(r->c, CLI_UNSAVED, "ended before its end, and no state was kept");
+    }
+    cli_note(r->c, "ended before its end, saved as checkpoint %" PRIu64 "; --continue goes on",
+             s->checkpoint_shown);
+    return CLI_SUSPENDED;
+}
+
+static enum cli_exit run_failed(struct run *r, const struct run_status *s, const struct sr_error *e)
+{
+    (void)cli_fail(r->c, CLI_FAILED, "the job failed: %s", e->words);
+    if (*s->first_cause && strcmp(s->first_cause, e->words) != 0) {
+        (void)cli_fail(r->c, CLI_FAILED, "its first cause, %u restarts before: %s", s->restarts,
+                       s->first_cause);
+    }
+    if (store_is_durable(r->store) && s->checkpoint_shown > 0) {
+        cli_note(r->c, "its state is kept as checkpoint %" PRIu64 "; --continue goes on from there",
+                 s->checkpoint_shown);
+    }
+    bool is_state = e->rc == SR_EMISFIT || e->rc == SR_ECORRUPT;
+    return is_state ? CLI_STATE : CLI_FAILED;
+}
+
+static enum cli_exit run_ended(struct run *r, struct supervise *job, enum run_end end,
+                               const struct sr_error *err)
+{
+    struct run_status s;
+    supervise_status(job, r->c->arena, &s);
+    switch (end) {
+    case RUN_FINISHED:
+        return run_finished(r, &s);
+    case RUN_STOPPED:
+        run_mark(r, MANIFEST_STOPPED);
+        return CLI_OK;
+    case RUN_CANCELED:
+        run_mark(r, MANIFEST_CANCELED);
+        return CLI_OK;
+    case RUN_SUSPENDED:
+        return run_suspended(r, &s);
+    case RUN_UNSAVED:
+        return cli_fail(r->c, CLI_UNSAVED, "ended by a signal, the last checkpoint failed: %s",
+                        err->words);
+    case RUN_FAILED:
+        return run_failed(r, &s, err);
+    case RUN_CLOSED:
+        return CLI_CLOSED;
+    }
+    return CLI_FAILED;
+}
+
+static enum cli_exit run_supervise(struct run *r)
+{
+    struct cli *c = r->c;
+    struct sr_error err = {0};
+    struct supervise *job = NULL;
+    struct monitor *monitor = NULL;
+    const struct settings *settings = &r->loaded.job->settings;
+    struct run_conf conf = {.env = &c->env,
+                            .plan = r->loaded.plan,
+                            .store = r->store,
+                            .restore = r->restore,
+                            .lineage = r->lineage,
+                            .may_drop_state = settings->may_drop_state ||
+                                              args_has(r->args, "allow-non-restored-state"),
+                            .on_running = run_on_running,
+                            .ctx = r};
+    sr_rc rc = supervise_new(&job, &conf, &err);
+    if (rc != SR_OK) return cli_fail(c, cli_exit_of(rc), "%s", err.words);
+    bool is_detached = args_has(r->args, "detached");
+    struct monitor_conf monitor_conf = {
+        .cli = c,
+        .plan = r->loaded.plan,
+        .job = job,
+        .listen_fd = r->listen_fd,
+        .log_file = is_detached ? r->detach.log_file : settings->log_file,
+        .is_detached = is_detached,
+        .has_progress = !is_detached && !c->is_quiet && r->loaded.plan->is_bounded &&
+                        isatty(STDERR_FILENO) != 0};
+    enum cli_exit code = CLI_FAILED;
+    if (monitor_start(&monitor, &monitor_conf, &err) != SR_OK) {
+        code = cli_fail(c, CLI_FAILED, "%s", err.words);
+    } else {
+        enum run_end end = supervise_run(job, &err);
+        monitor_stop(monitor);
+        code = run_ended(r, job, end, &err);
+    }
+    supervise_free(job);
+    return code;
+}
+
+static const char *run_log_file(const struct run *r)
+{
+    const struct settings *s = &r->loaded.job->settings;
+    if (s->log_file) return s->log_file;
+    const char *url = r->store_conf.url;
+    const char *path = strncmp(url, "file://", 7) == 0     ? url + 7
+                       : strncmp(url, "sqlite://", 9) == 0 ? url + 9
+                                                           : url;
+    const char *slash = strrchr(path, '/');
+    bool is_dir = strncmp(url, "sqlite://", 9) != 0 && *path == '/';
+    if (is_dir) return arena_printf(r->c->arena, "%s/%s.log", path, r->loaded.job->id);
+    if (slash) {
+        return arena_printf(r->c->arena, "%.*s/%s.log", (int)(slash - path), path,
+                            r->loaded.job->id);
+    }
+    return arena_printf(r->c->arena, "%s/%s.log", r->run_dir, r->loaded.job->id);
+}
+
+/* Everything from a loaded job to its end. */
+static enum cli_exit run_job(struct run *r)
+{
+    struct sr_error err = {0};
+    r->listen_fd = -1;
+    r->detach.ready_fd = -1;
+    if (rundir_open(r->c, r->loaded.job->settings.run_dir, &r->run_dir, &err) != SR_OK) {
+        return cli_fail(r->c, CLI_FAILED, "%s", err.words);
+    }
+    run_choose_store(r);
+    if (!r->restore && !args_has(r->args, "continue")) {
+        enum cli_exit code = run_check_unfinished(r);
+        if (code != CLI_OK) return code;
+    }
+    if (args_has(r->args, "detached")) {
+        bool is_parent = false;
+        enum cli_exit code = CLI_OK;
+        r->detach.log_file = run_log_file(r);
+        if (detach_fork(&r->detach, r->c, r->loaded.job->id, &is_parent, &code, &err) != SR_OK) {
+            return cli_fail(r->c, CLI_FAILED, "%s", err.words);
+        }
+        if (is_parent) return code;
+    }
+    monitor_block();
+    run_choose_lineage(r);
+    enum cli_exit code = run_open_store(r);
+    if (code == CLI_OK) {
+        if (rundir_listen(r->c, r->run_dir, r->loaded.job->id, &r->listen_fd, &err) == SR_OK) {
+            code = run_supervise(r);
+            (void)close(r->listen_fd); /* a socket */
+            rundir_forget(r->c, r->run_dir, r->loaded.job->id);
+        } else {
+            code = cli_fail(r->c, err.rc == SR_EBUSY ? CLI_BUSY : CLI_FAILED, "%s", err.words);
+        }
+    }
+    store_close(r->store);
+    return code;
+}
+
+enum cli_exit command_run(struct cli *c, const struct args *a)
+{
+    if (a->words != 1) return cli_fail(c, CLI_USAGE, "run: name one job file");
+    const char *from = args_value(a, "from");
+    if ((from != NULL) + args_has(a, "continue") + args_has(a, "fresh") > 1) {
+        return cli_fail(c, CLI_USAGE, "run: --from, --continue and --fresh exclude each other");
+    }
+    struct run r = {.c = c, .args = a};
+    enum cli_exit code = load_job(c, a, a->word[0], NULL, &r.loaded);
+    if (code == CLI_USAGE) return code;
+    show_faults(c, r.loaded.faults);
+    if (code != CLI_OK) return code;
+    if (!from && !args_has(a, "continue") && !args_has(a, "fresh")) {
+        from = r.loaded.job->settings.recovery_path;
+    }
+    if (from) code = run_load(&r, from);
+    return code == CLI_OK ? run_job(&r) : code;
+}
+
+enum cli_exit command_resume(struct cli *c, const struct args *a)
+{
+    const char *from = args_value(a, "from");
+    if (!from || a->words > 1) {
+        return cli_fail(c, CLI_USAGE, "resume: say --from PATH, and at most one job file");
+    }
+    struct run r = {.c = c, .args = a};
+    enum cli_exit code = run_load(&r, from);
+    if (code != CLI_OK) return code;
+    const char *path = a->words > 0 ? a->word[0] : NULL;
+    code = load_job(c, a, path, path ? NULL : r.restore->description, &r.loaded);
+    if (code == CLI_USAGE) return code;
+    show_faults(c, r.loaded.faults);
+    return code == CLI_OK ? run_job(&r) : code;
+}

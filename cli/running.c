@@ -1,0 +1,175 @@
+/* savepoint, stop, cancel, list, status: what can be asked of a running job. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/control.h"
+#include "cli/rundir.h"
+#include "cli/show.h"
+
+/* Finds the job that the first word means, and asks it. The answer is the caller's. */
+static enum cli_exit running_ask(struct cli *c, const struct args *a, json_t *request,
+                                 json_t **answer)
+{
+    struct sr_error err = {0};
+    const char *dir = NULL, *id = NULL;
+    enum cli_exit code = CLI_FAILED;
+    if (rundir_open(c, args_value(a, "run-dir"), &dir, &err) != SR_OK) {
+        code = cli_fail(c, CLI_FAILED, "%s", err.words);
+    } else {
+        code = control_find(c, dir, a->words > 0 ? a->word[0] : NULL, &id);
+    }
+    if (code != CLI_OK) {
+        json_decref(request);
+        return code;
+    }
+    if (control_ask(c, dir, id, request, answer, &err) != SR_OK) {
+        return cli_fail(c, err.rc == SR_EABSENT ? CLI_NO_JOB : CLI_FAILED, "%s", err.words);
+    }
+    if (!json_is_true(json_object_get(*answer, "ok"))) {
+        const char *words = json_string_value(json_object_get(*answer, "error"));
+        code = cli_fail(c, CLI_FAILED, "%s", words ? words : "the job could not do that");
+        json_decref(*answer);
+        *answer = NULL;
+    }
+    return code;
+}
+
+static enum cli_exit running_savepoint(struct cli *c, const struct args *a, const char *command)
+{
+    json_t *request = json_pack("{s:s, s:b}", "command", command, "drain", args_has(a, "drain"));
+    const char *dir = args_value(a, "dir");
+    if (!dir && a->words > 1) dir = a->word[1]; /* Flink's: savepoint JOB DIR */
+    if (dir) json_object_set_new(request, "dir", json_string(cli_absolute(c, dir)));
+    json_t *answer = NULL;
+    enum cli_exit code = running_ask(c, a, request, &answer);
+    if (code != CLI_OK) return code;
+    const char *path = json_string_value(json_object_get(answer, "path"));
+    if (c->is_json) {
+        show_json(c, json_pack("{s:s?}", "path", path));
+    } else {
+        fprintf(c->out, "%s\n", path ? path : "");
+    }
+    json_decref(answer);
+    return CLI_OK;
+}
+
+enum cli_exit command_savepoint(struct cli *c, const struct args *a)
+{
+    return running_savepoint(c, a, "savepoint");
+}
+
+enum cli_exit command_stop(struct cli *c, const struct args *a)
+{
+    return running_savepoint(c, a, "stop");
+}
+
+enum cli_exit command_cancel(struct cli *c, const struct args *a)
+{
+    json_t *answer = NULL;
+    enum cli_exit code = running_ask(c, a, json_pack("{s:s}", "command", "cancel"), &answer);
+    json_decref(answer);
+    return code;
+}
+
+static int64_t running_int(const json_t *j, const char *key)
+{
+    return (int64_t)json_integer_value(json_object_get(j, key));
+}
+
+static const char *running_text(const json_t *j, const char *key)
+{
+    const char *s = json_string_value(json_object_get(j, key));
+    return s ? s : "";
+}
+
+enum cli_exit command_list(struct cli *c, const struct args *a)
+{
+    struct sr_error err = {0};
+    const char *dir = NULL;
+    if (rundir_open(c, args_value(a, "run-dir"), &dir, &err) != SR_OK) {
+        return cli_fail(c, CLI_FAILED, "%s", err.words);
+    }
+    const char *const *ids = rundir_ids(c, dir);
+    json_t *list = json_array();
+    for (uint32_t i = 0; ids && ids[i]; i++) {
+        json_t *answer = NULL;
+        if (control_ask(c, dir, ids[i], json_pack("{s:s}", "command", "status"), &answer, &err) !=
+            SR_OK) {
+            continue;
+        }
+        const json_t *s = json_object_get(answer, "status");
+        if (c->is_json) {
+            json_array_append_new(
+                list, json_pack("{s:s, s:s, s:s, s:I, s:I}", "jid", ids[i], "name",
+                                running_text(s, "name"), "state", running_text(s, "state"),
+                                "start-time", (json_int_t)running_int(s, "start-time"), "duration",
+                                (json_int_t)running_int(s, "duration")));
+        } else {
+            fprintf(c->out, "%s  %-12s  %-10s  %s\n", ids[i], running_text(s, "state"),
+                    show_duration(c->arena, running_int(s, "duration") * 1000),
+                    running_text(s, "name"));
+        }
+        json_decref(answer);
+    }
+    if (c->is_json) {
+        show_json(c, list);
+    } else {
+        json_decref(list);
+    }
+    return CLI_OK;
+}
+
+static void running_nodes(struct cli *c, const json_t *vertices)
+{
+    enum { COLUMNS = 7 };
+    size_t n = json_array_size(vertices);
+    const char **cell = arena_array(c->arena, (n + 1) * COLUMNS, sizeof(*cell));
+    static const char *const head[COLUMNS] = {"step",       "read", "passed on", "filtered",
+                                              "aggregated", "late", "skipped"};
+    static const bool is_right[COLUMNS] = {false, true, true, true, true, true, true};
+    static const char *const key[COLUMNS] = {
+        "name", "read-records", "write-records", "filtered", "aggregated", "late", "skipped"};
+    if (!cell) return;
+    memcpy(cell, head, sizeof(head));
+    for (size_t i = 0; i < n; i++) {
+        const json_t *v = json_array_get(vertices, i);
+        cell[(i + 1) * COLUMNS] = running_text(v, key[0]);
+        for (uint32_t k = 1; k < COLUMNS; k++) {
+            cell[(i + 1) * COLUMNS + k] = show_count(c->arena, running_int(v, key[k]));
+        }
+    }
+    show_table(c->out, &(struct show_table){COLUMNS, is_right, (uint32_t)n + 1, cell});
+}
+
+enum cli_exit command_status(struct cli *c, const struct args *a)
+{
+    json_t *answer = NULL;
+    enum cli_exit code = running_ask(c, a, json_pack("{s:s}", "command", "status"), &answer);
+    if (code != CLI_OK) return code;
+    json_t *s = json_object_get(answer, "status");
+    if (c->is_json) {
+        show_json(c, json_incref(s));
+        json_decref(answer);
+        return CLI_OK;
+    }
+    const json_t *k = json_object_get(s, "checkpoints");
+    fprintf(c->out, "%s (%s): %s for %s, attempt %" PRId64 "\n", running_text(s, "name"),
+            running_text(s, "jid"), running_text(s, "state"),
+            show_duration(c->arena, running_int(s, "duration") * 1000), running_int(s, "attempt"));
+    fprintf(c->out,
+            "checkpoints: %" PRId64 " completed, %" PRId64 " failed, latest %" PRId64
+            ", %s in %" PRId64 " ms\n",
+            running_int(k, "completed"), running_int(k, "failed"), running_int(k, "latest"),
+            show_size(c->arena, running_int(k, "last-size")), running_int(k, "last-duration"));
+    if (*running_text(s, "checkpoint-failure")) {
+        fprintf(c->out, "last failed checkpoint: %s\n", running_text(s, "checkpoint-failure"));
+    }
+    if (*running_text(s, "root-exception")) {
+        fprintf(c->out, "restarted %" PRId64 " times; first cause: %s\n",
+                running_int(s, "restarts"), running_text(s, "root-exception"));
+    }
+    running_nodes(c, json_object_get(s, "vertices"));
+    json_decref(answer);
+    return CLI_OK;
+}
