@@ -16,7 +16,9 @@ struct sr_home *home_new(void);               /* NULL: out of memory */
 void home_close(struct sr_home *h);           /* by the owner; NULL allowed */
 uint64_t home_bytes(const struct sr_home *h); /* held, in use and idle; any thread may ask */
 
-/* --- Buffers: shared bytes. One reference is the caller's. NULL: out of memory. */
+/* --- Buffers: shared bytes. One reference is the caller's. NULL: out of memory. Behind `capacity`
+ * lie BUFFER_PADDING_BYTES more that may be read (not written), so that vector code may run over. */
+#define BUFFER_PADDING_BYTES 64u
 struct sr_buffer *buffer_new(struct sr_home *h, uint32_t capacity);
 struct sr_buffer *buffer_hold(struct sr_buffer *b); /* answers b */
 void buffer_release(struct sr_buffer *b);           /* NULL allowed; any thread */
@@ -33,6 +35,10 @@ void column_set_null(struct sr_column *c, uint32_t r);
 bool column_put_bytes(struct sr_home *h, struct sr_column *c, uint32_t r, const void *bytes,
                       uint32_t len);
 bool column_grow_bytes(struct sr_home *h, struct sr_column *c, uint32_t more);
+#define COLUMN_BYTES_MAX 2147483647u /* of text in one column: spans stay within an int32_t */
+/* Room for `capacity` rows at least, for children that outgrow SR_BATCH_ROWS: takes c, answers the
+ * column that replaces it (values, text and children moved), or NULL and c is unchanged. */
+struct sr_column *column_grow_rows(struct sr_home *h, struct sr_column *c, uint32_t capacity);
 
 /* --- Views: `cols` empty places; the caller fills col[] with references it gives away. */
 struct sr_view *view_new(struct sr_home *h, uint32_t cols);

@@ -7,7 +7,9 @@
 
 #include "engine/base/arena.h"
 
-/* "DECIMAL(10, 2) NOT NULL" as Flink prints it. */
+#define TYPE_DEPTH_MAX 16u /* of ARRAY, MAP, MULTISET and ROW within each other */
+
+/* "DECIMAL(10, 2) NOT NULL" as Flink prints it. NULL: out of memory. */
 const char *type_text(struct arena *a, const struct sr_type *t);
 /* Parses such a text (any case, Flink's synonyms: STRING, BYTES, INTEGER, NUMERIC, TIMESTAMP_LTZ,
  * TIMESTAMP(3) WITH LOCAL TIME ZONE ...). err says what is wrong; *at is where (bytes). */

@@ -35,7 +35,9 @@ struct sr_host {
     /* Makes room for `len` more bytes in text column `c` of a builder; false: out of memory. */
     bool (*builder_grow)(struct sr_builder *b, uint32_t c, uint32_t len);
     /* Column `c` of the builder refers to the bytes of `bytes` (held), instead of copies: values are
-     * then put by sr_put_span only. Only while no row is in the builder. */
+     * then put by sr_put_span. Only while no row is in the builder. A value that is not there can
+     * still be put by sr_put_bytes: the column then turns to bytes of its own (col[c]->bytes is no
+     * longer `bytes`; spans put so far are moved), and sr_put_span must not be used any more. */
     void (*builder_use)(struct sr_builder *b, uint32_t c, struct sr_buffer *bytes);
     /* Rows to bytes and back, in the engine's own versioned encoding (redo files). `used` says how
      * many bytes one encoded view took; the view that comes out is the caller's: view_release. */
@@ -153,5 +155,15 @@ static inline void sr_put_bytes(struct sr_builder *b, uint32_t c, const void *by
 }
 
 static inline void sr_row_done(struct sr_builder *b) { b->rows++; }
+
+/* Forgets what was put of the current row: its NULLs must not be left to the next one. */
+static inline void sr_row_drop(struct sr_builder *b)
+{
+    for (uint32_t c = 0; c < b->cols; c++) {
+        if (b->col[c]->valid) {
+            b->col[c]->valid_space[b->rows >> 6] |= UINT64_C(1) << (b->rows & 63);
+        }
+    }
+}
 
 #endif

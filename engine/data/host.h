@@ -1,0 +1,35 @@
+/* Fills struct sr_host for one instance of a connector, format or operator.
+ *
+ * The ctx and the host live as long as the instance, belong to its thread (but for `log`, which any
+ * thread may call),. Counters are kept here, by name, in the order in
+ * which they were first counted.
+ */
+#ifndef SR_DATA_HOST_H
+#define SR_DATA_HOST_H
+
+#include <streamrun/format.h>
+
+#include "engine/base/env.h"
+#include "engine/data/pool.h"
+
+#define HOST_COUNTERS_MAX     32u /* further names are counted as "other" */
+#define HOST_COUNTER_NAME_MAX 47u /* bytes of a name; longer ones are cut */
+
+struct host_counter {
+    char name[HOST_COUNTER_NAME_MAX + 1];
+    int64_t value;
+};
+
+struct host_ctx {
+    const struct env *env;
+    struct sr_home *home;
+    char who[64]; /* the step, for log lines */
+    uint32_t counters;
+    struct host_counter counter[HOST_COUNTERS_MAX + 1];
+};
+
+/* Borrows env and home; copies who. The time zone is UTC until the caller sets it. */
+void host_init(struct sr_host *h, struct host_ctx *ctx, const struct env *env, struct sr_home *home,
+               const char *who);
+
+#endif

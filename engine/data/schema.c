@@ -1,0 +1,153 @@
+#include "engine/data/schema.h"
+
+#include <string.h>
+
+#include "engine/base/assert.h"
+
+static int32_t type_default_length(enum sr_kind kind)
+{
+    switch (kind) {
+    case SR_CHAR:
+    case SR_BINARY:
+        return 1;
+    case SR_VARCHAR:
+    case SR_VARBINARY:
+        return SR_LENGTH_MAX; /* STRING and BYTES */
+    case SR_DECIMAL:
+        return 10;
+    case SR_TIMESTAMP:
+    case SR_TIMESTAMP_LTZ:
+        return 6;
+    case SR_BOOLEAN:
+    case SR_TINYINT:
+    case SR_SMALLINT:
+    case SR_INT:
+    case SR_BIGINT:
+    case SR_FLOAT:
+    case SR_DOUBLE:
+    case SR_DATE:
+    case SR_TIME:
+    case SR_INTERVAL_MONTH:
+    case SR_INTERVAL_SECOND:
+    case SR_ARRAY:
+    case SR_MAP:
+    case SR_MULTISET:
+    case SR_ROW:
+    case SR_NULL:
+    case SR_KIND_COUNT:
+        return 0;
+    }
+    return 0;
+}
+
+struct sr_type type_of(enum sr_kind kind)
+{
+    return (struct sr_type){.kind = kind, .is_nullable = true, .length = type_default_length(kind)};
+}
+
+struct sr_type type_with(enum sr_kind kind, int32_t length, int32_t scale)
+{
+    return (struct sr_type){.kind = kind, .is_nullable = true, .length = length, .scale = scale};
+}
+
+struct sr_type type_nullable(struct sr_type t, bool is_nullable)
+{
+    t.is_nullable = is_nullable;
+    return t;
+}
+
+/* The depth of a type is at most TYPE_DEPTH_MAX (type_parse sees to it), so these may recurse. */
+static bool type_equal_at(const struct sr_type *a, const struct sr_type *b, bool with_nullability,
+                          uint32_t depth)
+{
+    sr_assert(depth <= TYPE_DEPTH_MAX);
+    if (a->kind != b->kind || a->length != b->length || a->scale != b->scale ||
+        a->children != b->children || (with_nullability && a->is_nullable != b->is_nullable)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < a->children; i++) {
+        const struct sr_field *x = &a->child[i];
+        const struct sr_field *y = &b->child[i];
+        if ((a->kind == SR_ROW && strcmp(x->name, y->name) != 0) ||
+            !type_equal_at(&x->type, &y->type, with_nullability, depth + 1)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool type_equal(const struct sr_type *a, const struct sr_type *b, bool with_nullability)
+{
+    return type_equal_at(a, b, with_nullability, 0);
+}
+
+static struct sr_type type_copy_at(struct arena *a, const struct sr_type *t, uint32_t depth)
+{
+    sr_assert(depth <= TYPE_DEPTH_MAX);
+    struct sr_type out = *t;
+    if (t->children == 0) {
+        return out;
+    }
+    struct sr_field *child = arena_array(a, t->children, sizeof(*child));
+    out.child = child;
+    if (!child) {
+        out.children = 0; /* arena_is_broken tells */
+        return out;
+    }
+    for (uint32_t i = 0; i < t->children; i++) {
+        child[i].name = arena_text(a, t->child[i].name);
+        child[i].type = type_copy_at(a, &t->child[i].type, depth + 1);
+    }
+    return out;
+}
+
+struct sr_type type_copy(struct arena *a, const struct sr_type *t) { return type_copy_at(a, t, 0); }
+
+struct sr_schema *schema_copy(struct arena *a, const struct sr_schema *s)
+{
+    struct sr_schema *out = arena_copy(a, s, sizeof(*s));
+    struct sr_field *field = arena_array(a, s->fields, sizeof(*field));
+    uint32_t *key = arena_array(a, s->keys, sizeof(*key));
+    if (!out || !field || !key) {
+        return NULL;
+    }
+    for (uint32_t i = 0; i < s->fields; i++) {
+        field[i].name = arena_text(a, s->field[i].name);
+        field[i].type = type_copy(a, &s->field[i].type);
+    }
+    for (uint32_t i = 0; i < s->keys; i++) {
+        key[i] = s->key[i];
+    }
+    out->field = field;
+    out->key = key;
+    return arena_is_broken(a) ? NULL : out;
+}
+
+int32_t schema_find(const struct sr_schema *s, const char *name)
+{
+    for (uint32_t i = 0; i < s->fields; i++) {
+        if (strcmp(s->field[i].name, name) == 0) {
+            return (int32_t)i;
+        }
+    }
+    return -1;
+}
+
+bool schema_equal(const struct sr_schema *a, const struct sr_schema *b)
+{
+    if (a->fields != b->fields || a->rowtime != b->rowtime || a->keys != b->keys) {
+        return false;
+    }
+    for (uint32_t i = 0; i < a->fields; i++) {
+        if (strcmp(a->field[i].name, b->field[i].name) != 0 ||
+            !type_equal(&a->field[i].type, &b->field[i].type, true)) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < a->keys; i++) {
+        if (a->key[i] != b->key[i]) {
+            return false;
+        }
+    }
+    return true;
+}

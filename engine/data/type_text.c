@@ -1,0 +1,507 @@
+/* Type texts as Flink prints and reads them; declared in schema.h. */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "engine/base/assert.h"
+#include "engine/base/bytes.h"
+#include "engine/base/error.h"
+#include "engine/base/fault.h"
+#include "engine/data/schema.h"
+
+/* --- Printing -------------------------------------------------------------------------------- */
+
+static const char *type_word(enum sr_kind kind)
+{
+    static const char *const words[SR_KIND_COUNT] = {
+        [SR_BOOLEAN] = "BOOLEAN",
+        [SR_TINYINT] = "TINYINT",
+        [SR_SMALLINT] = "SMALLINT",
+        [SR_INT] = "INT",
+        [SR_BIGINT] = "BIGINT",
+        [SR_FLOAT] = "FLOAT",
+        [SR_DOUBLE] = "DOUBLE",
+        [SR_DECIMAL] = "DECIMAL",
+        [SR_CHAR] = "CHAR",
+        [SR_VARCHAR] = "VARCHAR",
+        [SR_BINARY] = "BINARY",
+        [SR_VARBINARY] = "VARBINARY",
+        [SR_DATE] = "DATE",
+        [SR_TIME] = "TIME",
+        [SR_TIMESTAMP] = "TIMESTAMP",
+        [SR_TIMESTAMP_LTZ] = "TIMESTAMP_LTZ",
+        [SR_INTERVAL_MONTH] = "INTERVAL MONTH",
+        [SR_INTERVAL_SECOND] = "INTERVAL SECOND(3)",
+        [SR_ARRAY] = "ARRAY",
+        [SR_MAP] = "MAP",
+        [SR_MULTISET] = "MULTISET",
+        [SR_ROW] = "ROW",
+        [SR_NULL] = "NULL",
+    };
+    sr_assert(kind < SR_KIND_COUNT);
+    return words[kind];
+}
+
+static bool type_put(struct sr_out *o, const char *s) { return bytes_put(o, s, strlen(s)); }
+
+static bool type_put_name(struct sr_out *o, const char *name)
+{
+    bool is_put = type_put(o, "`");
+    for (const char *p = name; is_put && *p; p++) {
+        is_put = bytes_put(o, p, 1) && (*p != '`' || bytes_put(o, p, 1));
+    }
+    return is_put && type_put(o, "` ");
+}
+
+/* The word, and its numbers in brackets. */
+static bool type_put_head(struct sr_out *o, const struct sr_type *t)
+{
+    char text[64];
+    const char *word = type_word(t->kind);
+    bool has_length = sr_is_text(t->kind) || sr_is_bytes(t->kind) || t->kind == SR_TIME ||
+                      t->kind == SR_TIMESTAMP || t->kind == SR_TIMESTAMP_LTZ;
+    if (t->kind == SR_VARCHAR && t->length == SR_LENGTH_MAX) {
+        return type_put(o, "STRING");
+    }
+    if (t->kind == SR_VARBINARY && t->length == SR_LENGTH_MAX) {
+        return type_put(o, "BYTES");
+    }
+    if (t->kind == SR_DECIMAL) {
+        (void)snprintf(text, sizeof(text), "%s(%d, %d)", word, t->length, t->scale);
+        return type_put(o, text);
+    }
+    if (has_length) {
+        (void)snprintf(text, sizeof(text), "%s(%d)", word, t->length);
+        return type_put(o, text);
+    }
+    return type_put(o, word);
+}
+
+/* Recursion is bounded by TYPE_DEPTH_MAX. */
+static bool type_put_text(struct sr_out *o, const struct sr_type *t, uint32_t depth)
+{
+    sr_assert(depth <= TYPE_DEPTH_MAX);
+    bool is_put = type_put_head(o, t);
+    if (sr_is_nested(t->kind)) {
+        is_put = is_put && type_put(o, "<");
+        for (uint32_t i = 0; is_put && i < t->children; i++) {
+            is_put = i == 0 || type_put(o, ", ");
+            is_put = is_put && (t->kind != SR_ROW || type_put_name(o, t->child[i].name));
+            is_put = is_put && type_put_text(o, &t->child[i].type, depth + 1);
+        }
+        is_put = is_put && type_put(o, ">");
+    }
+    return is_put && (t->is_nullable || t->kind == SR_NULL || type_put(o, " NOT NULL"));
+}
+
+const char *type_text(struct arena *a, const struct sr_type *t)
+{
+    struct sr_out o = bytes_out();
+    char *text = type_put_text(&o, t, 0) ? arena_text_n(a, (const char *)o.data, o.len) : NULL;
+    bytes_free(&o);
+    return text;
+}
+
+/* --- Parsing --------------------------------------------------------------------------------- */
+
+#define TYPE_FIELDS_MAX 4096u /* of one ROW */
+#define TYPE_WORD_MAX   32u
+
+struct type_reader {
+    struct arena *arena;
+    const char *text, *at;
+    struct sr_error *err;
+    const char *fault_at; /* where the words of err point to */
+};
+
+static void type_skip(struct type_reader *p)
+{
+    while (*p->at == ' ' || *p->at == '\t' || *p->at == '\n' || *p->at == '\r') {
+        p->at++;
+    }
+}
+
+static sr_rc type_fault(struct type_reader *p, const char *at, const char *words)
+{
+    p->fault_at = at;
+    return error_set(p->err, SR_ECONFIG, "%s", words);
+}
+
+static bool type_is_letter(char c)
+{
+    return isalpha((unsigned char)c) || isdigit((unsigned char)c) || c == '_';
+}
+
+/* Takes the keyword when it is next. */
+static bool type_take(struct type_reader *p, const char *word)
+{
+    type_skip(p);
+    size_t len = strlen(word);
+    if (strncasecmp(p->at, word, len) != 0) {
+        return false;
+    }
+    if (type_is_letter(word[len - 1]) && type_is_letter(p->at[len])) {
+        return false;
+    }
+    p->at += len;
+    return true;
+}
+
+static sr_rc type_expect(struct type_reader *p, const char *word)
+{
+    if (type_take(p, word)) {
+        return SR_OK;
+    }
+    type_skip(p);
+    char words[80];
+    (void)snprintf(words, sizeof(words), "'%s' is expected here", word);
+    return type_fault(p, p->at, words);
+}
+
+/* A number between min and max. */
+static sr_rc type_number(struct type_reader *p, int32_t min, int32_t max, int32_t *out)
+{
+    type_skip(p);
+    const char *begin = p->at;
+    int64_t value = 0;
+    while (isdigit((unsigned char)*p->at)) {
+        value = value > max ? value : value * 10 + (*p->at - '0');
+        p->at++;
+    }
+    if (p->at == begin) {
+        return type_fault(p, begin, "a number is expected here");
+    }
+    if (value < min || value > max) {
+        char words[80];
+        (void)snprintf(words, sizeof(words), "must be between %d and %d", min, max);
+        return type_fault(p, begin, words);
+    }
+    *out = (int32_t)value;
+    return SR_OK;
+}
+
+/* "(n)" when it is there; else *out stays. */
+static sr_rc type_length(struct type_reader *p, int32_t min, int32_t max, int32_t *out)
+{
+    if (!type_take(p, "(")) {
+        return SR_OK;
+    }
+    sr_rc rc = type_number(p, min, max, out);
+    return rc == SR_OK ? type_expect(p, ")") : rc;
+}
+
+static sr_rc type_decimal(struct type_reader *p, struct sr_type *t)
+{
+    *t = type_with(SR_DECIMAL, 10, 0);
+    if (!type_take(p, "(")) {
+        return SR_OK;
+    }
+    sr_rc rc = type_number(p, 1, SR_DECIMAL_MAX, &t->length);
+    if (rc == SR_OK && type_take(p, ",")) {
+        rc = type_number(p, 0, t->length, &t->scale);
+    }
+    return rc == SR_OK ? type_expect(p, ")") : rc;
+}
+
+static sr_rc type_timestamp(struct type_reader *p, bool is_ltz, struct sr_type *t)
+{
+    *t = type_of(is_ltz ? SR_TIMESTAMP_LTZ : SR_TIMESTAMP);
+    sr_rc rc = type_length(p, 0, 9, &t->length);
+    if (rc != SR_OK || is_ltz) {
+        return rc;
+    }
+    if (type_take(p, "WITHOUT")) {
+        rc = type_expect(p, "TIME");
+        return rc == SR_OK ? type_expect(p, "ZONE") : rc;
+    }
+    if (!type_take(p, "WITH")) {
+        return SR_OK;
+    }
+    if (!type_take(p, "LOCAL")) {
+        return type_fault(p, p->at,
+                          "TIMESTAMP WITH TIME ZONE is not supported, as in Flink SQL; TIMESTAMP "
+                          "WITH LOCAL TIME ZONE (TIMESTAMP_LTZ) is");
+    }
+    t->kind = SR_TIMESTAMP_LTZ;
+    rc = type_expect(p, "TIME");
+    return rc == SR_OK ? type_expect(p, "ZONE") : rc;
+}
+
+static bool type_take_unit(struct type_reader *p, bool *is_month)
+{
+    static const char *const units[] = {"YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND"};
+    for (uint32_t i = 0; i < 6; i++) {
+        if (type_take(p, units[i])) {
+            *is_month = i < 2;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* INTERVAL unit[(p)] [TO unit[(p)]] */
+static sr_rc type_interval(struct type_reader *p, struct sr_type *t)
+{
+    bool is_month = false;
+    int32_t digits = 0;
+    if (!type_take_unit(p, &is_month)) {
+        return type_fault(p, p->at,
+                          "a unit is expected here: YEAR, MONTH, DAY, HOUR, MINUTE, SECOND");
+    }
+    sr_rc rc = type_length(p, 0, 9, &digits);
+    if (rc == SR_OK && type_take(p, "TO")) {
+        bool is_month_too = false;
+        if (!type_take_unit(p, &is_month_too) || is_month_too != is_month) {
+            return type_fault(p, p->at, "these units do not make an interval");
+        }
+        rc = type_length(p, 0, 9, &digits);
+    }
+    *t = type_of(is_month ? SR_INTERVAL_MONTH : SR_INTERVAL_SECOND);
+    return rc;
+}
+
+static sr_rc type_text_like(struct type_reader *p, enum sr_kind kind, struct sr_type *t)
+{
+    *t = type_with(kind, 1, 0); /* a bare VARCHAR is VARCHAR(1), as in Flink */
+    return type_length(p, 1, SR_LENGTH_MAX, &t->length);
+}
+
+/* Types of one word without numbers. */
+static bool type_simple(const char *word, struct sr_type *t)
+{
+    static const struct {
+        const char *word;
+        enum sr_kind kind;
+    } table[] = {
+        {"BOOLEAN", SR_BOOLEAN}, {"TINYINT", SR_TINYINT}, {"SMALLINT", SR_SMALLINT},
+        {"INT", SR_INT},         {"INTEGER", SR_INT},     {"BIGINT", SR_BIGINT},
+        {"FLOAT", SR_FLOAT},     {"DOUBLE", SR_DOUBLE},   {"STRING", SR_VARCHAR},
+        {"BYTES", SR_VARBINARY}, {"DATE", SR_DATE},       {"NULL", SR_NULL},
+    };
+    for (uint32_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        if (strcasecmp(word, table[i].word) == 0) {
+            *t = type_of(table[i].kind);
+            return true;
+        }
+    }
+    return false;
+}
+
+static sr_rc type_unknown(struct type_reader *p, const char *at, const char *word)
+{
+    static const char *const words[] = {
+        "BOOLEAN", "TINYINT",   "SMALLINT", "INT",      "INTEGER", "BIGINT",        "FLOAT",
+        "DOUBLE",  "DECIMAL",   "NUMERIC",  "CHAR",     "VARCHAR", "STRING",        "BINARY",
+        "BYTES",   "VARBINARY", "DATE",     "TIME",     "ARRAY",   "TIMESTAMP_LTZ", "TIMESTAMP",
+        "MAP",     "MULTISET",  "ROW",      "INTERVAL", NULL};
+    char upper[TYPE_WORD_MAX];
+    size_t len = strlen(word);
+    for (size_t i = 0; i <= len; i++) {
+        upper[i] = (char)toupper((unsigned char)word[i]);
+    }
+    /* What other systems call these types. */
+    static const char *const foreign[][2] = {{"TEXT", "STRING"},
+                                             {"LONG", "BIGINT"},
+                                             {"BOOL", "BOOLEAN"},
+                                             {"REAL", "FLOAT"},
+                                             {"BLOB", "BYTES"},
+                                             {"DATETIME", "TIMESTAMP"},
+                                             {"INT64", "BIGINT"},
+                                             {"INT32", "INT"},
+                                             {"FLOAT64", "DOUBLE"},
+                                             {"NUMBER", "DECIMAL"},
+                                             {"TIMESTAMPTZ", "TIMESTAMP_LTZ"}};
+    const char *near = NULL;
+    for (uint32_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++) {
+        near = strcmp(upper, foreign[i][0]) == 0 ? foreign[i][1] : near;
+    }
+    near = near ? near : nearest_word(upper, words);
+    char text[160];
+    (void)snprintf(text, sizeof(text),
+                   near ? "unknown type '%s'; did you mean %s?" : "unknown type '%s'%s", word,
+                   near ? near : "");
+    return type_fault(p, at, text);
+}
+
+static sr_rc type_leaf(struct type_reader *p, const char *at, const char *word, struct sr_type *t)
+{
+    if (type_simple(word, t)) {
+        if (t->kind == SR_DOUBLE) {
+            (void)type_take(p, "PRECISION");
+        }
+        return SR_OK;
+    }
+    if (strcasecmp(word, "CHAR") == 0) {
+        return type_text_like(p, type_take(p, "VARYING") ? SR_VARCHAR : SR_CHAR, t);
+    }
+    if (strcasecmp(word, "VARCHAR") == 0) {
+        return type_text_like(p, SR_VARCHAR, t);
+    }
+    if (strcasecmp(word, "BINARY") == 0) {
+        return type_text_like(p, type_take(p, "VARYING") ? SR_VARBINARY : SR_BINARY, t);
+    }
+    if (strcasecmp(word, "VARBINARY") == 0) {
+        return type_text_like(p, SR_VARBINARY, t);
+    }
+    if (strcasecmp(word, "DECIMAL") == 0 || strcasecmp(word, "DEC") == 0 ||
+        strcasecmp(word, "NUMERIC") == 0) {
+        return type_decimal(p, t);
+    }
+    if (strcasecmp(word, "TIMESTAMP") == 0 || strcasecmp(word, "TIMESTAMP_LTZ") == 0) {
+        return type_timestamp(p, strcasecmp(word, "TIMESTAMP") != 0, t);
+    }
+    if (strcasecmp(word, "TIME") == 0) {
+        *t = type_of(SR_TIME);
+        sr_rc rc = type_length(p, 0, 9, &t->length);
+        if (rc == SR_OK && type_take(p, "WITHOUT")) {
+            rc = type_expect(p, "TIME");
+            rc = rc == SR_OK ? type_expect(p, "ZONE") : rc;
+        }
+        return rc;
+    }
+    if (strcasecmp(word, "INTERVAL") == 0) {
+        return type_interval(p, t);
+    }
+    return type_unknown(p, at, word);
+}
+
+/* A field's name, in backticks or plain. */
+static sr_rc type_name(struct type_reader *p, const char **out)
+{
+    type_skip(p);
+    const char *begin = p->at;
+    if (*begin != '`') {
+        while (type_is_letter(*p->at)) {
+            p->at++;
+        }
+        if (p->at == begin) {
+            return type_fault(p, begin, "a field name is expected here");
+        }
+        *out = arena_text_n(p->arena, begin, (size_t)(p->at - begin));
+        return SR_OK;
+    }
+    size_t len = 0;
+    char *name = arena_get(p->arena, strlen(begin) + 1);
+    for (p->at++; *p->at && (*p->at != '`' || p->at[1] == '`'); p->at++) {
+        p->at += *p->at == '`' ? 1 : 0;
+        if (name) {
+            name[len++] = *p->at;
+        }
+    }
+    if (*p->at != '`') {
+        return type_fault(p, begin, "this backtick is not closed");
+    }
+    p->at++;
+    *out = name;
+    return SR_OK;
+}
+
+static sr_rc type_read(struct type_reader *p, uint32_t depth, struct sr_type *t);
+
+/* Elements between < and > (of a ROW: ( and ) too). Recursion is bounded by TYPE_DEPTH_MAX. */
+static sr_rc type_children(struct type_reader *p, uint32_t depth, uint32_t wanted,
+                           struct sr_type *t)
+{
+    bool is_row = t->kind == SR_ROW;
+    bool is_round = is_row && type_take(p, "(");
+    const char *close = is_round ? ")" : ">";
+    uint32_t room = is_row ? 8 : 2;
+    struct sr_field *field = arena_array(p->arena, room, sizeof(*field));
+    sr_rc rc = is_round ? SR_OK : type_expect(p, "<");
+    if (rc == SR_OK && is_row && type_take(p, close)) {
+        return SR_OK; /* ROW<> */
+    }
+    uint32_t count = 0;
+    while (rc == SR_OK && field) {
+        if (count == room) {
+            struct sr_field *grown = room < TYPE_FIELDS_MAX
+                                         ? arena_array(p->arena, (size_t)room * 2, sizeof(*field))
+                                         : NULL;
+            if (!grown) {
+                return type_fault(p, p->at, "too many fields");
+            }
+            memcpy(grown, field, room * sizeof(*field));
+            field = grown;
+            room *= 2;
+        }
+        field[count].name = "";
+        rc = is_row ? type_name(p, &field[count].name) : SR_OK;
+        rc = rc == SR_OK ? type_read(p, depth + 1, &field[count].type) : rc;
+        count++;
+        if (rc != SR_OK || (!is_row && count == wanted) || !type_take(p, ",")) {
+            break;
+        }
+    }
+    if (rc == SR_OK && !is_row && count < wanted) {
+        rc = type_expect(p, ",");
+    }
+    t->children = count;
+    t->child = field;
+    return rc == SR_OK ? type_expect(p, close) : rc;
+}
+
+static sr_rc type_read(struct type_reader *p, uint32_t depth, struct sr_type *t)
+{
+    type_skip(p);
+    const char *begin = p->at;
+    if (depth > TYPE_DEPTH_MAX) {
+        return type_fault(p, begin, "types are nested too deeply");
+    }
+    char word[TYPE_WORD_MAX];
+    size_t len = 0;
+    while (type_is_letter(*p->at)) {
+        if (len < sizeof(word) - 1) {
+            word[len++] = *p->at;
+        }
+        p->at++;
+    }
+    word[len] = '\0';
+    if (len == 0) {
+        return type_fault(p, begin, "a type is expected here");
+    }
+    sr_rc rc = SR_OK;
+    if (strcasecmp(word, "ARRAY") == 0 || strcasecmp(word, "MULTISET") == 0) {
+        *t = type_of(strcasecmp(word, "ARRAY") == 0 ? SR_ARRAY : SR_MULTISET);
+        rc = type_children(p, depth, 1, t);
+    } else if (strcasecmp(word, "MAP") == 0) {
+        *t = type_of(SR_MAP);
+        rc = type_children(p, depth, 2, t);
+    } else if (strcasecmp(word, "ROW") == 0) {
+        *t = type_of(SR_ROW);
+        rc = type_children(p, depth, 0, t);
+    } else {
+        rc = type_leaf(p, begin, word, t);
+    }
+    if (rc == SR_OK && type_take(p, "NOT")) {
+        t->is_nullable = false;
+        rc = type_expect(p, "NULL");
+    } else if (rc == SR_OK) {
+        (void)type_take(p, "NULL"); /* says what holds anyway */
+    }
+    return rc;
+}
+
+sr_rc type_parse(struct arena *a, const char *text, struct sr_type *out, uint32_t *at,
+                 struct sr_error *err)
+{
+    struct type_reader p = {.arena = a, .text = text, .at = text, .err = err};
+    struct sr_type t = {0};
+    sr_rc rc = type_read(&p, 0, &t);
+    type_skip(&p);
+    if (rc == SR_OK && *p.at) {
+        rc = type_fault(&p, p.at, "nothing is expected behind the type");
+    }
+    if (rc == SR_OK && arena_is_broken(a)) {
+        p.fault_at = text;
+        rc = error_set(err, SR_ENOMEM, "read a type: out of memory");
+    }
+    if (rc != SR_OK) {
+        if (at) {
+            *at = (uint32_t)(p.fault_at - text);
+        }
+        return rc;
+    }
+    *out = t;
+    return SR_OK;
+}
