@@ -1,0 +1,290 @@
+#include "engine/run/chain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/assert.h"
+#include "engine/base/error.h"
+
+/* --- Opening ---------------------------------------------------------------------------------- */
+
+static sr_rc chain_open_level(struct chain_level *l, const struct plan *p, uint32_t part,
+                              uint32_t parts, struct sr_error *err)
+{
+    const struct plan_node *n = l->node;
+    l->op = calloc(1, n->op->instance_size ? n->op->instance_size : 1);
+    l->in = calloc(n->inputs ? n->inputs : 1, sizeof(const struct sr_schema *));
+    if (!l->op || !l->in) return error_set(err, SR_ENOMEM, "%s: out of memory", n->name);
+    for (uint32_t i = 0; i < n->inputs; i++) {
+        l->in[i] = p->node[n->input[i]].out;
+    }
+    if (n->op->is_keyed) {
+        struct state_conf conf = {
+            .max_parallelism = p->max_parallelism, .part = part, .parts = parts, .uid = n->uid};
+        sr_rc rc = state_new(&l->state, &conf, err);
+        if (rc != SR_OK) return rc;
+    }
+    struct sr_op_open o = {.size = sizeof(o),
+                           .host = &l->host,
+                           .conf = n->op_conf,
+                           .home = l->ctx.home,
+                           .state = l->state,
+                           .in = l->in,
+                           .ports = n->inputs,
+                           .out = n->out,
+                           .part = part,
+                           .parts = parts};
+    sr_rc rc = n->op->open(l->op, &o, err);
+    if (rc != SR_OK) return error_wrap(err, "%s", n->name);
+    l->is_open = true;
+    return SR_OK;
+}
+
+sr_rc chain_open(struct chain *c, const struct plan *p, const struct plan_vertex *vertex,
+                 uint32_t part, const struct env *env, struct sr_home *home, struct sr_error *err)
+{
+    *c = (struct chain){.home = home, .stamp_level = UINT32_MAX};
+    c->out_watermark = SR_WATERMARK_NONE;
+    c->level = calloc(vertex->nodes, sizeof(*c->level));
+    c->bad = calloc(SR_BAD_ROWS_MAX, sizeof(*c->bad));
+    if (!c->level || !c->bad) return error_set(err, SR_ENOMEM, "%s: out of memory", vertex->name);
+    for (uint32_t i = 0; i < vertex->nodes; i++) {
+        const struct plan_node *n = &p->node[vertex->node[i]];
+        if (n->kind != PLAN_OP) continue;
+        struct chain_level *l = &c->level[c->levels++];
+        l->node = n;
+        l->watermark = l->told = SR_WATERMARK_NONE;
+        counters_init(&l->count);
+        host_init(&l->host, &l->ctx, env, home, n->step);
+        l->host.time_zone = p->job->settings.time_zone;
+        sr_rc rc = chain_open_level(l, p, part, vertex->parallelism, err);
+        if (rc != SR_OK) return rc;
+    }
+    return SR_OK;
+}
+
+void chain_close(struct chain *c)
+{
+    for (uint32_t i = 0; i < c->levels; i++) {
+        struct chain_level *l = &c->level[i];
+        view_release(l->view);
+        if (l->is_open && l->node->op->close) l->node->op->close(l->op);
+        state_free(l->state);
+        free(l->op);
+        free(l->in);
+    }
+    if (c->out.kind == MSG_VIEW) view_release(c->out.view);
+    free(c->level);
+    free(c->bad);
+    *c = (struct chain){.levels = 0};
+}
+
+/* --- Moving ----------------------------------------------------------------------------------- */
+
+static void chain_pass_watermark(struct chain *c, uint32_t level, int64_t ms)
+{
+    if (level == c->levels) {
+        c->out_watermark = ms;
+        return;
+    }
+    struct chain_level *l = &c->level[level];
+    if (ms <= l->told) return;
+    l->watermark = ms;
+    if (c->work <= level) c->work = level + 1;
+}
+
+/* Hands a view on to a level, or out. Nothing that has no live row travels. */
+static void chain_pass_view(struct chain *c, uint32_t level, struct sr_view *v, uint32_t port)
+{
+    if (v->picked == 0) {
+        int64_t ms = v->watermark_end;
+        view_release(v);
+        if (ms != SR_WATERMARK_NONE) chain_pass_watermark(c, level, ms);
+        return;
+    }
+    if (level == c->levels) {
+        sr_assert(c->out.kind == MSG_NONE);
+        c->out = (struct msg){.kind = MSG_VIEW, .view = v};
+        return;
+    }
+    struct chain_level *l = &c->level[level];
+    sr_assert(!l->view && l->watermark == SR_WATERMARK_NONE);
+    counters_add(&l->count, COUNTER_in, v->picked);
+    l->view = v;
+    l->from = 0;
+    l->port = port;
+    if (c->work <= level) c->work = level + 1;
+}
+
+void chain_put(struct chain *c, uint32_t level, const struct msg *m, uint32_t port)
+{
+    sr_assert(chain_is_empty(c));
+    if (m->kind == MSG_VIEW) {
+        chain_pass_view(c, level, m->view, port);
+    } else {
+        sr_assert(m->kind == MSG_WATERMARK);
+        chain_pass_watermark(c, level, m->watermark);
+    }
+}
+
+bool chain_is_empty(const struct chain *c)
+{
+    return c->work == 0 && c->out.kind == MSG_NONE && c->out_watermark == SR_WATERMARK_NONE;
+}
+
+/* --- Calling ---------------------------------------------------------------------------------- */
+
+/* What became of the rows that were used up. For an operator without state every row but those named
+ * comes out; one with state may emit what it likes. */
+static void chain_account(struct chain_level *l, const struct sr_op_io *io)
+{
+    int64_t passed = (int64_t)io->used - io->filtered - io->late - io->absorbed - io->bads;
+    int64_t out = io->out ? io->out->picked : 0;
+    sr_assert(passed >= 0);
+    sr_assert(l->node->op->is_keyed || passed == out);
+    counters_add(&l->count, COUNTER_out, out);
+    counters_add(&l->count, COUNTER_filtered, io->filtered);
+    counters_add(&l->count, COUNTER_late, io->late);
+    counters_add(&l->count, COUNTER_absorbed, io->absorbed);
+}
+
+/* Rows that could not be computed. Which one: its number among all that this step took. */
+static sr_rc chain_bad_rows(struct chain_level *l, const struct sr_op_io *io, struct sr_error *err)
+{
+    if (io->bads == 0) return SR_OK;
+    sr_assert(io->bads <= SR_BAD_ROWS_MAX);
+    if (l->node->on_error != JOB_FAIL) {
+        counters_add(&l->count, COUNTER_skipped, io->bads);
+        return SR_OK;
+    }
+    struct counts now;
+    counters_get(&l->count, &now);
+    uint32_t before = 0; /* live rows of the view in front of the bad one */
+    while (before < l->view->picked && sr_row(l->view, before) < io->bad[0].row) {
+        before++;
+    }
+    long long number = (long long)(now.value[COUNTER_in] - l->view->picked + before + 1);
+    return error_set(err, SR_EDATA, "step '%s', row %lld of its input: %.*s", l->node->step, number,
+                     (int)sizeof(io->bad[0].words), io->bad[0].words);
+}
+
+/* A stateless operator passes on the watermarks that its rows arrived under. */
+static void chain_keep_watermarks(const struct chain_level *l, struct sr_view *out)
+{
+    const struct sr_view *in = l->view;
+    if (l->node->op->is_keyed || out->watermark || !in->watermark || out->rows != in->rows) return;
+    out->watermark = buffer_hold(in->watermark);
+}
+
+/* The view is used up: the watermark that it moved comes next. `out` is its last output, or NULL. */
+static void chain_view_done(struct chain *c, uint32_t level, struct sr_view *out)
+{
+    struct chain_level *l = &c->level[level];
+    int64_t ms = l->view->watermark_end;
+    sr_assert(l->from == l->view->picked);
+    view_release(l->view);
+    l->view = NULL;
+    if (ms == SR_WATERMARK_NONE || ms <= l->told) return;
+    if (l->node->op->watermark) {
+        l->watermark = ms; /* told next; passed on behind what that lets go of */
+        return;
+    }
+    l->told = ms;
+    counters_watermark(&l->count, ms);
+    if (out) {
+        out->watermark_end = ms;
+    } else {
+        chain_pass_watermark(c, level + 1, ms);
+    }
+}
+
+static sr_rc chain_process(struct chain *c, uint32_t level, int64_t now_us, struct sr_error *err)
+{
+    struct chain_level *l = &c->level[level];
+    struct sr_op_io io = {.port = l->port, .in = l->view, .from = l->from, .bad = c->bad};
+    enum sr_step step = l->node->op->process(l->op, &io, err);
+    if (step == SR_STEP_FAILED) return error_wrap(err, "step '%s'", l->node->step);
+    l->from += io.used;
+    sr_assert(l->from <= l->view->picked);
+    sr_assert(step == SR_STEP_DONE || io.used > 0 || io.out); /* AGAIN must get on */
+    chain_account(l, &io);
+    sr_rc rc = chain_bad_rows(l, &io, err);
+    if (rc != SR_OK) {
+        view_release(io.out);
+        return rc;
+    }
+    struct sr_view *out = io.out;
+    if (out) {
+        chain_keep_watermarks(l, out);
+        out->watermark_end = SR_WATERMARK_NONE;
+        out->split = l->view->split;
+        if (level == c->stamp_level) stamp_view(c->stamp, out, now_us);
+    }
+    if (step == SR_STEP_DONE) chain_view_done(c, level, out);
+    if (out) chain_pass_view(c, level + 1, out, 0);
+    return SR_OK;
+}
+
+static sr_rc chain_tell(struct chain *c, uint32_t level, struct sr_error *err)
+{
+    struct chain_level *l = &c->level[level];
+    int64_t ms = l->watermark;
+    struct sr_op_io io = {.bad = c->bad};
+    enum sr_step step = SR_STEP_DONE;
+    if (l->node->op->watermark) step = l->node->op->watermark(l->op, ms, &io, err);
+    if (step == SR_STEP_FAILED) return error_wrap(err, "step '%s'", l->node->step);
+    sr_assert(step == SR_STEP_DONE || io.out); /* AGAIN must get on */
+    sr_assert(io.used == 0 && io.bads == 0);
+    if (io.out) {
+        counters_add(&l->count, COUNTER_out, io.out->picked);
+        io.out->watermark_end = SR_WATERMARK_NONE;
+    }
+    if (step == SR_STEP_DONE) {
+        l->watermark = SR_WATERMARK_NONE;
+        l->told = ms;
+        counters_watermark(&l->count, ms);
+        if (io.out) {
+            io.out->watermark_end = ms;
+        } else {
+            chain_pass_watermark(c, level + 1, ms);
+        }
+    }
+    if (io.out) chain_pass_view(c, level + 1, io.out, 0);
+    return SR_OK;
+}
+
+static bool chain_take(struct chain *c, struct msg *out)
+{
+    if (c->out.kind != MSG_NONE) {
+        *out = c->out;
+        c->out.kind = MSG_NONE;
+        return true;
+    }
+    if (c->out_watermark != SR_WATERMARK_NONE) {
+        *out = (struct msg){.kind = MSG_WATERMARK, .watermark = c->out_watermark};
+        c->out_watermark = SR_WATERMARK_NONE;
+        return true;
+    }
+    return false;
+}
+
+sr_rc chain_run(struct chain *c, int64_t now_us, struct msg *out, struct sr_error *err)
+{
+    while (!chain_take(c, out)) {
+        if (c->work == 0) {
+            *out = (struct msg){.kind = MSG_NONE};
+            return SR_OK;
+        }
+        const struct chain_level *l = &c->level[c->work - 1];
+        sr_rc rc = SR_OK;
+        if (l->view) {
+            rc = chain_process(c, c->work - 1, now_us, err);
+        } else if (l->watermark != SR_WATERMARK_NONE) {
+            rc = chain_tell(c, c->work - 1, err);
+        } else {
+            c->work--;
+        }
+        if (rc != SR_OK) return rc;
+    }
+    return SR_OK;
+}

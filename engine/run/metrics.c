@@ -1,0 +1,59 @@
+#include "engine/run/metrics.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/base/assert.h"
+
+void counters_init(struct counters *c)
+{
+    for (uint32_t i = 0; i < COUNTER_COUNT; i++) {
+        atomic_init(&c->value[i], 0);
+    }
+    atomic_init(&c->bytes_total, -1);
+    atomic_init(&c->watermark, SR_WATERMARK_NONE);
+}
+
+void counters_get(const struct counters *c, struct counts *out)
+{
+    for (uint32_t i = 0; i < COUNTER_COUNT; i++) {
+        out->value[i] = atomic_load_explicit(&c->value[i], memory_order_relaxed);
+    }
+}
+
+void counters_add_all(struct counters *c, const struct counts *by)
+{
+    for (uint32_t i = 0; i < COUNTER_COUNT; i++) {
+        counters_add(c, (enum counter_name)i, by->value[i]);
+    }
+}
+
+void counts_add(struct counts *to, const struct counts *by)
+{
+    for (uint32_t i = 0; i < COUNTER_COUNT; i++) {
+        to->value[i] += by->value[i];
+    }
+}
+
+const char *counter_text(enum counter_name name)
+{
+    static const char *const texts[COUNTER_COUNT] = {
+#define COUNTER_TEXT(name) #name,
+        COUNTER_LIST(COUNTER_TEXT)
+#undef COUNTER_TEXT
+    };
+    sr_assert(name < COUNTER_COUNT);
+    return texts[name];
+}
+
+bool counter_path(const struct plan *p, uint32_t n, enum counter_name name, char *out, size_t size)
+{
+    sr_assert(n < p->nodes);
+    uint32_t same = 1;
+    for (uint32_t i = 0; i < n; i++) {
+        if (strcmp(p->node[i].uid, p->node[n].uid) == 0) same++;
+    }
+    int len = same == 1 ? snprintf(out, size, "%s.%s", p->node[n].uid, counter_text(name))
+                        : snprintf(out, size, "%s#%u.%s", p->node[n].uid, same, counter_text(name));
+    return len > 0 && (size_t)len < size;
+}

@@ -1,0 +1,127 @@
+#include "engine/run/stamp.h"
+
+#include <stdlib.h>
+
+#include "engine/base/assert.h"
+
+void stamp_done(struct stamp *s)
+{
+    free(s->split);
+    s->split = NULL;
+    s->splits = s->capacity = 0;
+}
+
+static struct stamp_split *stamp_find(const struct stamp *s, uint32_t number)
+{
+    for (uint32_t i = 0; i < s->splits; i++) {
+        if (s->split[i].number == number) return &s->split[i];
+    }
+    return NULL;
+}
+
+sr_rc stamp_add(struct stamp *s, uint32_t number, int64_t watermark, int64_t now_us)
+{
+    sr_assert(!stamp_find(s, number));
+    if (s->splits == s->capacity) {
+        uint32_t more = s->capacity ? s->capacity * 2 : 8;
+        struct stamp_split *grown = realloc(s->split, more * sizeof(*grown));
+        if (!grown) return SR_ENOMEM;
+        s->split = grown;
+        s->capacity = more;
+    }
+    s->split[s->splits++] =
+        (struct stamp_split){.number = number, .watermark = watermark, .last_row_us = now_us};
+    return SR_OK;
+}
+
+void stamp_remove(struct stamp *s, uint32_t number)
+{
+    struct stamp_split *p = stamp_find(s, number);
+    sr_assert(p);
+    *p = s->split[--s->splits];
+}
+
+int64_t stamp_of(const struct stamp *s, uint32_t number)
+{
+    const struct stamp_split *p = stamp_find(s, number);
+    sr_assert(p);
+    return p->watermark;
+}
+
+/* The minimum over splits that count but `without`; SR_WATERMARK_END when there is none. */
+static int64_t stamp_lowest(const struct stamp *s, const struct stamp_split *without)
+{
+    int64_t lowest = SR_WATERMARK_END;
+    for (uint32_t i = 0; i < s->splits; i++) {
+        const struct stamp_split *p = &s->split[i];
+        if (p != without && !p->is_idle && p->watermark < lowest) lowest = p->watermark;
+    }
+    return s->is_held ? SR_WATERMARK_NONE : lowest;
+}
+
+/* Row by row: candidate in, watermark in force out. Answers the split's watermark behind the last
+ * row, and in *now the task's. Rows that a filter dropped before the stamp have no candidate. */
+static int64_t stamp_rows(const struct sr_view *v, int64_t own, int64_t others, int64_t *now)
+{
+    int64_t *row = (int64_t *)(void *)v->watermark->data;
+    int64_t task = *now;
+    uint32_t next = 0; /* stored rows before it are done */
+    SR_EACH_ROW(v, r) {
+        int64_t candidate = row[r];
+        for (; next <= r; next++) {
+            row[next] = task;
+        }
+        if (candidate > own) own = candidate;
+        int64_t lowest = own < others ? own : others;
+        if (lowest > task) task = lowest;
+    }
+    for (; next < v->rows; next++) {
+        row[next] = task;
+    }
+    *now = task;
+    return own;
+}
+
+void stamp_view(struct stamp *s, struct sr_view *v, int64_t now_us)
+{
+    struct stamp_split *p = stamp_find(s, v->split);
+    sr_assert(s->is_on && p);
+    sr_assert(v->watermark && v->watermark->refs == 1); /* the operator made it for us */
+    p->is_idle = false;
+    p->last_row_us = now_us;
+    int64_t task = s->watermark;
+    p->watermark = stamp_rows(v, p->watermark, stamp_lowest(s, p), &task);
+    if (task == s->watermark) {
+        buffer_release(v->watermark);
+        v->watermark = NULL;
+        v->watermark_end = SR_WATERMARK_NONE;
+        return;
+    }
+    s->watermark = task;
+    v->watermark_end = task;
+}
+
+bool stamp_advance(struct stamp *s)
+{
+    if (!s->is_on || s->is_held) return false;
+    int64_t lowest = stamp_lowest(s, NULL);
+    if (lowest == SR_WATERMARK_END || lowest <= s->watermark) return false;
+    s->watermark = lowest;
+    return true;
+}
+
+bool stamp_look(struct stamp *s, int64_t now_us, int64_t *due_us)
+{
+    *due_us = INT64_MAX;
+    if (s->splits == 0) return true;
+    if (s->idle_us == 0) return false;
+    bool is_idle = true;
+    for (uint32_t i = 0; i < s->splits; i++) {
+        struct stamp_split *p = &s->split[i];
+        if (!p->is_idle && now_us - p->last_row_us >= s->idle_us) p->is_idle = true;
+        if (p->is_idle) continue;
+        is_idle = false;
+        if (p->last_row_us + s->idle_us < *due_us) *due_us = p->last_row_us + s->idle_us;
+    }
+    return is_idle;
+}
