@@ -1,0 +1,303 @@
+#include "engine/sql/parser.h"
+
+#include <string.h>
+
+#include "engine/sql/grammar.h"
+
+static struct ast *build_new(struct parser *p, enum ast_kind kind, uint32_t at, uint32_t end)
+{
+    struct ast *n = arena_get(p->arena, sizeof(*n));
+    if (!n) {
+        parser_fail(p, at, NULL, "out of memory");
+        return NULL;
+    }
+    n->kind = kind;
+    n->at = at;
+    n->end = end;
+    n->depth = 1;
+    return n;
+}
+
+/* Gives n its items, and so its depth and place. */
+static struct ast *build_items(struct parser *p, struct ast *n, const struct ast *const *item,
+                               uint32_t count)
+{
+    if (!n) {
+        return NULL;
+    }
+    n->item = item;
+    n->count = count;
+    bool is_first = true;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!item[i]) {
+            continue;
+        }
+        n->at = is_first || item[i]->at < n->at ? item[i]->at : n->at;
+        n->end = is_first || item[i]->end > n->end ? item[i]->end : n->end;
+        n->depth = item[i]->depth >= n->depth ? item[i]->depth + 1 : n->depth;
+        is_first = false;
+    }
+    if (n->depth > AST_DEPTH_MAX) {
+        parser_fail(p, n->at, "split it into several steps or columns",
+                    "nested more than %u levels deep", AST_DEPTH_MAX);
+    }
+    return n;
+}
+
+static const struct ast *const *build_pair(struct parser *p, const struct ast *a,
+                                           const struct ast *b, const struct ast *c)
+{
+    const struct ast **item = arena_array(p->arena, 3, sizeof(*item));
+    if (!item) {
+        parser_fail(p, p->last.at, NULL, "out of memory");
+        return NULL;
+    }
+    item[0] = a;
+    item[1] = b;
+    item[2] = c;
+    return item;
+}
+
+/* A node of 1 to 3 items; none of them may be missing: a part that failed makes the whole fail. */
+static struct ast *build_of(struct parser *p, enum ast_kind kind, const struct ast *const item[3],
+                            uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (!item[i]) {
+            return NULL;
+        }
+    }
+    const struct ast *const *kept = build_pair(p, item[0], item[1], item[2]);
+    return kept ? build_items(p, build_new(p, kind, 0, 0), kept, count) : NULL;
+}
+
+static struct ast *build_name(struct parser *p, struct ast *n, const char *text, uint32_t len)
+{
+    if (n) {
+        n->name = text;
+        n->len = len;
+        if (!text) {
+            parser_fail(p, n->at, NULL, "out of memory");
+        }
+    }
+    return n;
+}
+
+struct ast *ast_leaf(struct parser *p, enum ast_kind kind, struct token t)
+{
+    return build_name(p, build_new(p, kind, t.at, t.at + t.len),
+                      arena_text_n(p->arena, p->text + t.at, t.len), t.len);
+}
+
+/* The text between quotes, with doubled ones made single. */
+static char *build_unquote(struct parser *p, const char *from, uint32_t len, uint32_t *out)
+{
+    char *to = arena_get(p->arena, (size_t)len + 1);
+    uint32_t n = 0;
+    for (uint32_t i = 1; to && i + 1 < len; i++) {
+        to[n++] = from[i];
+        i += from[i] == from[0] ? 1 : 0;
+    }
+    *out = n;
+    return to;
+}
+
+struct ast *ast_word(struct parser *p, struct token t)
+{
+    if (p->text[t.at] != '`') {
+        return ast_leaf(p, AST_WORD, t);
+    }
+    uint32_t len = 0;
+    char *text = build_unquote(p, p->text + t.at, t.len, &len);
+    return build_name(p, build_new(p, AST_WORD, t.at, t.at + t.len), text, len);
+}
+
+const char *ast_copy_upper(struct parser *p, struct token t)
+{
+    const struct ast *word = ast_word(p, t);
+    char *s = word && word->name ? arena_text(p->arena, word->name) : NULL;
+    for (char *c = s; c && *c; c++) {
+        *c = (char)(*c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c);
+    }
+    return s;
+}
+
+struct ast *ast_upper(struct parser *p, enum ast_kind kind, struct token t)
+{
+    const char *text = ast_copy_upper(p, t);
+    return build_name(p, build_new(p, kind, t.at, t.at + t.len), text,
+                      text ? (uint32_t)strlen(text) : 0);
+}
+
+struct ast *ast_string(struct parser *p, enum ast_kind kind, struct token t)
+{
+    uint32_t len = 0, skip = p->text[t.at] == '\'' ? 0 : 1; /* x'00ff' */
+    char *text = build_unquote(p, p->text + t.at + skip, t.len - skip, &len);
+    return build_name(p, build_new(p, kind, t.at, t.at + t.len), text, len);
+}
+
+struct ast *ast_moment(struct parser *p, struct token unit, struct token text)
+{
+    struct ast *n = ast_span(ast_string(p, AST_MOMENT, text), unit.at, 0);
+    if (n) {
+        n->unit = ast_copy_upper(p, unit);
+    }
+    return n;
+}
+
+struct ast *ast_of(struct parser *p, enum ast_kind kind, const struct ast_list *items)
+{
+    if (!items) {
+        return NULL;
+    }
+    return build_items(p, build_new(p, kind, 0, 0), items->item, items->count);
+}
+
+struct ast *ast_of1(struct parser *p, enum ast_kind kind, const struct ast *item)
+{
+    return build_of(p, kind, (const struct ast *const[3]){item}, 1);
+}
+
+struct ast *ast_of2(struct parser *p, enum ast_kind kind, const struct ast *a, const struct ast *b)
+{
+    return build_of(p, kind, (const struct ast *const[3]){a, b}, 2);
+}
+
+struct ast *ast_call(struct parser *p, const char *name, const struct ast_list *args)
+{
+    struct ast *n = build_new(p, AST_CALL, 0, 0);
+    if (!n || !name) {
+        return NULL;
+    }
+    build_name(p, n, name, (uint32_t)strlen(name));
+    return build_items(p, n, args ? args->item : NULL, args ? args->count : 0);
+}
+
+static struct ast *build_call(struct parser *p, const char *name, const struct ast *const item[3],
+                              uint32_t count)
+{
+    struct ast *n = build_of(p, AST_CALL, item, count);
+    return build_name(p, n, name, (uint32_t)strlen(name));
+}
+
+struct ast *ast_call1(struct parser *p, const char *name, const struct ast *a)
+{
+    return name ? build_call(p, name, (const struct ast *const[3]){a}, 1) : NULL;
+}
+
+struct ast *ast_call2(struct parser *p, const char *name, const struct ast *a, const struct ast *b)
+{
+    return name ? build_call(p, name, (const struct ast *const[3]){a, b}, 2) : NULL;
+}
+
+struct ast *ast_call3(struct parser *p, const char *name, const struct ast *a, const struct ast *b,
+                      const struct ast *c)
+{
+    return build_call(p, name, (const struct ast *const[3]){a, b, c}, 3);
+}
+
+struct ast *ast_case(struct parser *p, const struct ast *subject, const struct ast_list *branches,
+                     const struct ast *otherwise)
+{
+    struct ast_list *l = ast_list(p, NULL);
+    for (uint32_t i = 0; branches && l && i + 1 < branches->count; i += 2) {
+        const struct ast *when = branches->item[i];
+        l = ast_push(p, l, subject ? ast_call2(p, "=", subject, when) : when);
+        l = l ? ast_push(p, l, branches->item[i + 1]) : NULL;
+    }
+    if (l && !otherwise) {
+        otherwise = build_new(p, AST_NULL, p->behind, p->behind);
+    }
+    return branches && l ? ast_call(p, "CASE", ast_push(p, l, otherwise)) : NULL;
+}
+
+struct ast *ast_negate(struct parser *p, const struct ast *n)
+{
+    if (n && n->kind == AST_NUMBER && !n->is_negative) {
+        struct ast *signed_one = arena_copy(p->arena, n, sizeof(*n));
+        if (signed_one) {
+            signed_one->is_negative = true;
+        }
+        return signed_one;
+    }
+    return ast_call1(p, "-", n);
+}
+
+struct ast *ast_type(struct parser *p, uint32_t at)
+{
+    return build_new(p, AST_TYPE, at, p->behind);
+}
+
+struct ast *ast_extend(struct parser *p, const struct ast *n, const struct ast *item)
+{
+    struct ast_list *l = ast_list(p, NULL);
+    for (uint32_t i = 0; n && i < n->count; i++) {
+        l = ast_push(p, l, n->item[i]);
+    }
+    return n && item ? ast_of(p, n->kind, ast_push(p, l, item)) : NULL;
+}
+
+struct ast *ast_span(struct ast *n, uint32_t at, uint32_t end)
+{
+    if (n) {
+        n->at = at;
+        n->end = end ? end : n->end;
+    }
+    return n;
+}
+
+struct ast *ast_named(struct parser *p, struct token name, struct ast *n)
+{
+    struct ast *named = ast_alias(p, n, name);
+    return named ? ast_span(named, name.at, 0) : NULL;
+}
+
+struct ast *ast_alias(struct parser *p, struct ast *n, struct token name)
+{
+    const struct ast *w = ast_word(p, name);
+    if (!n || !w) {
+        return NULL;
+    }
+    n->end = w->end > n->end ? w->end : n->end;
+    return build_name(p, n, w->name, w->len);
+}
+
+struct ast_list *ast_list(struct parser *p, const struct ast *first)
+{
+    struct ast_list *l = arena_get(p->arena, sizeof(*l));
+    if (!l) {
+        parser_fail(p, p->last.at, NULL, "out of memory");
+    }
+    return first ? ast_push(p, l, first) : l;
+}
+
+struct ast_list *ast_push(struct parser *p, struct ast_list *l, const struct ast *n)
+{
+    if (!l) {
+        return NULL;
+    }
+    if (l->count == l->capacity) {
+        uint32_t capacity = l->capacity ? l->capacity * 2 : 4;
+        const struct ast **item = arena_array(p->arena, capacity, sizeof(*item));
+        if (!item) {
+            parser_fail(p, p->last.at, NULL, "out of memory");
+            return NULL;
+        }
+        for (uint32_t i = 0; i < l->count; i++) {
+            item[i] = l->item[i];
+        }
+        l->item = item;
+        l->capacity = capacity;
+    }
+    l->item[l->count++] = n;
+    return l;
+}
+
+struct ast_list *ast_prepend(struct parser *p, struct ast_list *l, const struct ast *n)
+{
+    struct ast_list *out = ast_list(p, n);
+    for (uint32_t i = 0; l && i < l->count; i++) {
+        out = ast_push(p, out, l->item[i]);
+    }
+    return l ? out : NULL;
+}
