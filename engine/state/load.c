@@ -1,0 +1,241 @@
+#include <string.h>
+
+#include "engine/base/arena.h"
+#include "engine/base/assert.h"
+#include "engine/base/error.h"
+#include "engine/data/codec.h"
+#include "engine/data/rowhash.h"
+#include "engine/state/backend.h"
+#include "engine/state/saved.h"
+
+/* One batch of entries, decoded into m->borrowed. */
+struct load_batch {
+    uint32_t count;
+    int64_t timer[SR_BATCH_ROWS];
+    int64_t space[SR_BATCH_ROWS];
+    bool is_new[SR_BATCH_ROWS];
+    uint32_t slot[SR_BATCH_ROWS];
+    uint32_t column[SR_MAP_COLUMNS_MAX]; /* 0, 1, 2 ... */
+    struct sr_view view;
+};
+
+struct load {
+    struct state *state;
+    struct arena *arena;
+    struct bytes_in in;
+    struct load_batch *batch;
+};
+
+static sr_rc load_damaged(const struct state *s, const char *map, const char *what,
+                          struct sr_error *err)
+{
+    return error_set(err, SR_ECORRUPT, "saved state '%s' of %s is damaged: %s", map, s->uid, what);
+}
+
+static sr_rc load_entry(struct load *l, struct map *m, struct bytes_in *in, uint32_t r)
+{
+    uint8_t flags = bytes_get_u8(in);
+    if (in->is_broken || (flags & ~SAVED_FLAGS) != 0) {
+        return SR_ECORRUPT;
+    }
+    l->batch->timer[r] = flags & SAVED_TIMER ? (int64_t)bytes_get_u64(in) : SR_TIMER_NONE;
+    l->batch->space[r] = flags & SAVED_SPACE ? (int64_t)bytes_get_u64(in) : 0;
+    sr_rc rc = SR_OK;
+    for (uint32_t c = 0; c < m->head.keys + m->head.sorts + m->head.values && rc == SR_OK; c++) {
+        rc = codec_get(in, l->state->home, m->borrowed[c], r);
+        m->borrowed[c]->rows = r + 1;
+    }
+    return rc == SR_OK && in->is_broken ? SR_ECORRUPT : rc;
+}
+
+/* Were all keys really of this group? What is filed elsewhere would never be found again. */
+static bool load_is_of_group(struct map *m, const struct sr_map_keys *k, uint32_t group)
+{
+    const struct state *s = map_state(m);
+    record_hash(m, k);
+    for (uint32_t i = 0; i < k->count; i++) {
+        if (key_group(s->scratch.hash64[i], s->head.max_parallelism) != group) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Puts the decoded batch into the map. */
+static sr_rc load_file(struct load *l, struct map *m, uint32_t group)
+{
+    struct load_batch *b = l->batch;
+    b->view.col = m->borrowed;
+    b->view.cols = m->head.keys + m->head.sorts + m->head.values;
+    b->view.rows = b->view.picked = b->count;
+    struct sr_map_keys k = {.view = &b->view,
+                            .key = b->column,
+                            .sort = m->head.sorts > 0 ? b->column + m->head.keys : NULL,
+                            .count = b->count,
+                            .namespaces = b->space};
+    if (!load_is_of_group(m, &k, group)) {
+        return SR_ECORRUPT;
+    }
+    sr_rc rc;
+    if (m->kind == SR_MAP_MULTI) {
+        rc = map_calls.add(&m->head, &k, b->slot);
+    } else {
+        rc = map_calls.find_or_add(&m->head, &k, b->slot, b->is_new);
+        for (uint32_t i = 0; i < b->count && rc == SR_OK; i++) {
+            rc = b->is_new[i] ? SR_OK : SR_ECORRUPT; /* the same key twice */
+        }
+    }
+    for (uint32_t v = 0; v < m->head.values && rc == SR_OK; v++) {
+        uint32_t c = m->head.keys + m->head.sorts + v;
+        rc = field_put(m, b->slot, b->count, c, m->borrowed[c], NULL);
+    }
+    for (uint32_t i = 0; i < b->count && rc == SR_OK; i++) {
+        rc = map_calls.set_timer(&m->head, b->slot[i], b->timer[i]);
+    }
+    return rc;
+}
+
+static sr_rc load_group(struct load *l, struct map *m, uint32_t group, uint32_t entries,
+                        struct bytes_in *in)
+{
+    sr_rc rc = SR_OK;
+    while (entries > 0 && rc == SR_OK) {
+        uint32_t n = entries < SR_BATCH_ROWS ? entries : SR_BATCH_ROWS;
+        rc = saved_borrow(m);
+        if (rc != SR_OK) {
+            return rc;
+        }
+        for (uint32_t r = 0; r < n && rc == SR_OK; r++) {
+            rc = load_entry(l, m, in, r);
+        }
+        if (rc == SR_OK) {
+            l->batch->count = n;
+            rc = load_file(l, m, group);
+        }
+        saved_return(m);
+        entries -= n;
+    }
+    if (rc == SR_OK && in->at != in->end) {
+        rc = SR_ECORRUPT;
+    }
+    return rc;
+}
+
+static const char *load_text(struct load *l)
+{
+    struct sr_bytes b = bytes_get_blob(&l->in);
+    return l->in.is_broken ? NULL : arena_text_n(l->arena, b.data, b.len);
+}
+
+/* Groups of one map. Those of other subtasks are stepped over. */
+static sr_rc load_groups(struct load *l, struct map *m, struct sr_error *err)
+{
+    const struct state *s = l->state;
+    uint32_t groups = bytes_get_u32(&l->in);
+    int64_t before = -1;
+    for (uint32_t i = 0; i < groups; i++) {
+        uint32_t group = bytes_get_u32(&l->in);
+        uint32_t entries = bytes_get_u32(&l->in);
+        uint64_t len = bytes_get_u64(&l->in);
+        const uint8_t *bytes = l->in.is_broken ? NULL : bytes_get(&l->in, len);
+        if (!bytes || (int64_t)group <= before || group >= s->head.max_parallelism) {
+            return load_damaged(s, m->name, "its key groups are cut off or out of order", err);
+        }
+        before = group;
+        if (group < s->group_first || group >= s->group_end) {
+            continue;
+        }
+        struct bytes_in in = bytes_in(bytes, len);
+        sr_rc rc = load_group(l, m, group, entries, &in);
+        if (rc == SR_ECORRUPT) {
+            return load_damaged(s, m->name, "an entry cannot be read, or is of another key group",
+                                err);
+        }
+        if (rc != SR_OK) {
+            return error_set(err, rc, "state '%s' of %s cannot be loaded: %s", m->name, s->uid,
+                             rc_words(rc));
+        }
+    }
+    return SR_OK;
+}
+
+static sr_rc load_map(struct load *l, struct sr_error *err)
+{
+    const struct state *s = l->state;
+    const char *name = load_text(l);
+    const char *signature = load_text(l);
+    if (!name || !signature) {
+        return load_damaged(s, name ? name : "?", "its name or columns are cut off", err);
+    }
+    struct map *m = NULL;
+    for (uint32_t i = 0; i < s->maps; i++) {
+        m = strcmp(s->map[i]->name, name) == 0 ? s->map[i] : m;
+    }
+    if (!m) {
+        return error_set(err, SR_EMISFIT,
+                         "%s: the saved state '%s' (%s) has no counterpart in this job", s->uid,
+                         name, signature);
+    }
+    const char *own = saved_signature(l->arena, m);
+    if (!own) {
+        return error_set(err, SR_ENOMEM, "%s: out of memory", s->uid);
+    }
+    if (strcmp(own, signature) != 0) {
+        return error_set(err, SR_EMISFIT, "%s: state '%s' was saved as %s; the job has %s", s->uid,
+                         name, signature, own);
+    }
+    return load_groups(l, m, err);
+}
+
+static sr_rc load_all(struct load *l, struct sr_error *err)
+{
+    struct state *s = l->state;
+    uint32_t magic = bytes_get_u32(&l->in);
+    uint32_t version = bytes_get_u32(&l->in);
+    uint32_t max_parallelism = bytes_get_u32(&l->in);
+    int64_t watermark = (int64_t)bytes_get_u64(&l->in);
+    uint32_t maps = bytes_get_u32(&l->in);
+    if (l->in.is_broken || magic != SAVED_MAGIC) {
+        return load_damaged(s, "", "it does not begin as state does", err);
+    }
+    if (version != SAVED_VERSION) {
+        return error_set(err, SR_EMISFIT,
+                         "%s: its state was saved in version %u, this streamrun reads version %u",
+                         s->uid, version, SAVED_VERSION);
+    }
+    if (max_parallelism != s->head.max_parallelism) {
+        return error_set(err, SR_EMISFIT,
+                         "%s: its state was saved with pipeline.max-parallelism %u, the job has %u",
+                         s->uid, max_parallelism, s->head.max_parallelism);
+    }
+    sr_rc rc = SR_OK;
+    for (uint32_t i = 0; i < maps && rc == SR_OK; i++) {
+        rc = load_map(l, err);
+    }
+    if (rc == SR_OK && l->in.at != l->in.end) {
+        rc = load_damaged(s, "", "bytes follow its end", err);
+    }
+    if (rc == SR_OK) {
+        s->head.watermark =
+            s->is_loaded && s->head.watermark < watermark ? s->head.watermark : watermark;
+        s->is_loaded = true;
+    }
+    return rc;
+}
+
+sr_rc state_load(struct sr_state *head, const void *bytes, size_t len, struct sr_error *err)
+{
+    struct state *s = (struct state *)head;
+    struct load l = {.state = s, .arena = arena_new(), .in = bytes_in(bytes, len)};
+    l.batch = l.arena ? arena_get(l.arena, sizeof(*l.batch)) : NULL;
+    if (!l.batch) {
+        arena_free(l.arena);
+        return error_set(err, SR_ENOMEM, "%s: out of memory", s->uid);
+    }
+    for (uint32_t c = 0; c < SR_MAP_COLUMNS_MAX; c++) {
+        l.batch->column[c] = c;
+    }
+    sr_rc rc = load_all(&l, err);
+    arena_free(l.arena);
+    return rc;
+}
