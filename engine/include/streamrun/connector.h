@@ -36,6 +36,7 @@ struct sr_split {
     const char *id;       /* stable and unique in its source: a path, a topic and partition */
     struct sr_bytes note; /* what a reader needs to begin, or to go on where it was */
     int64_t order;        /* splits are given out by ascending order, then id: oldest first */
+    int64_t size_bytes;   /* that are to be read in all, for progress only; 0: not known */
 };
 
 /* --- Sources -------------------------------------------------------------------------------- */
