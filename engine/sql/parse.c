@@ -91,7 +91,8 @@ static struct parse_expected parse_list_expected(const bool *can)
     for (size_t i = 0; i < sizeof(parse_shown) / sizeof(parse_shown[0]); i++) {
         int kind = parse_shown[i];
         bool is_operator = (kind == TK_AND && can[TK_OR]) || kind == TK_IN || kind == TK_GT;
-        bool is_covered = (is_operator && can[TK_OR]) ||
+        bool is_name = can[TK_ID] && (kind == TK_KEY || kind == TK_PLACING || kind == TK_ENFORCED);
+        bool is_covered = is_name || (is_operator && can[TK_OR]) ||
                           (has_expr && (kind == TK_STRING || kind == TK_NUMBER || kind == TK_LP ||
                                         kind == TK_NULL || kind == TK_NOT));
         if (can[kind] && !is_covered && !(has_type && kind != TK_RP && kind != TK_AS)) {
