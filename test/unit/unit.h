@@ -5,6 +5,8 @@
 #include <check.h>
 #include <stdlib.h>
 
+#undef fail /* libcheck's old name for ck_abort_msg: struct sr_host has a member of that name */
+
 /* Runs the named test cases (each an array of TTest, ended by NULL) and ends the program. */
 #define UNIT_MAIN(name, ...)                                                      \
     int main(void)                                                                \
