@@ -148,6 +148,8 @@ struct sr_sink_open {
     /* Asks for a checkpoint soon (a redo file has grown large). */
     void (*ask_checkpoint)(const struct sr_sink_open *o);
     void *engine;
+    bool is_uncheckpointed; /* no checkpoint is taken before the end: rows may be shown as they come,
+                               at-least-once (an unbounded job without checkpointing) */
 };
 
 enum sr_note_kind {

@@ -1,0 +1,260 @@
+#include "connectors/filesystem/fs_part.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "connectors/common/note.h"
+#include "connectors/filesystem/filesystem.h"
+
+#define FS_PART_VERSION 1u
+
+void fs_part_name_done(struct fs_part_name *n)
+{
+    free(n->hidden);
+    free(n->final);
+    *n = (struct fs_part_name){0};
+}
+
+sr_rc fs_part_name_save(const struct fs_part_name *n, struct sr_out *note)
+{
+    bool is_put = note_put_u8(note, FS_PART_VERSION) && note_put_u8(note, n->may_replace ? 1 : 0) &&
+                  note_put_text(note, n->hidden) && note_put_text(note, n->final) &&
+                  note_put_u64(note, n->length) && note_put_u64(note, n->digest[0]) &&
+                  note_put_u64(note, n->digest[1]) && note_put_u64(note, n->attempt) &&
+                  note_put_u32(note, n->part);
+    return is_put ? SR_OK : SR_ENOMEM;
+}
+
+sr_rc fs_part_name_load(struct fs_part_name *n, struct sr_bytes note)
+{
+    struct note_in in = note_in(note);
+    uint8_t version = note_get_u8(&in);
+    *n = (struct fs_part_name){.may_replace = note_get_u8(&in) == 1};
+    n->hidden = note_get_text(&in);
+    n->final = note_get_text(&in);
+    n->length = note_get_u64(&in);
+    n->digest[0] = note_get_u64(&in);
+    n->digest[1] = note_get_u64(&in);
+    n->attempt = note_get_u64(&in);
+    n->part = note_get_u32(&in);
+    if (version == FS_PART_VERSION && note_is_done(&in) && n->hidden[0] == '/' &&
+        n->final[0] == '/') {
+        return SR_OK;
+    }
+    fs_part_name_done(n);
+    return SR_ECORRUPT;
+}
+
+sr_rc fs_part_create(struct fs_part *p, const struct sr_host *host, struct fs_part_name name,
+                     struct sr_error *err)
+{
+    struct sr_out buf = p->buf; /* its memory serves one part after the other */
+    buf.len = 0;
+    if (!buf.grow) {
+        buf = note_out();
+    }
+    *p = (struct fs_part){.host = host, .name = name, .buf = buf};
+    p->created_us = p->touched_us = host->mono_us(host);
+    sr_rc rc = SR_ENOMEM;
+    if (!name.hidden || !name.final) {
+        (void)host->fail(host, err, rc, "out of memory for the name of a part file");
+    } else {
+        rc = host->files->open(host->files, name.hidden,
+                               SR_FILE_WRITE | SR_FILE_CREATE | SR_FILE_EXCLUSIVE, &p->file, err);
+    }
+    if (rc != SR_OK) {
+        fs_part_name_done(&p->name);
+    }
+    return rc;
+}
+
+sr_rc fs_part_write(struct fs_part *p, struct sr_error *err)
+{
+    size_t whole = p->buf.len - p->buf.len % CHAIN_BLOCK;
+    if (whole == 0) {
+        return SR_OK;
+    }
+    sr_rc rc = p->host->files->write(p->file, p->buf.data + p->written, whole - p->written,
+                                     p->base + p->written, err);
+    if (rc != SR_OK) {
+        return rc;
+    }
+    for (size_t at = 0; at < whole; at += CHAIN_BLOCK) {
+        chain_add(&p->chain, p->host, p->buf.data + at);
+    }
+    memmove(p->buf.data, p->buf.data + whole, p->buf.len - whole);
+    p->buf.len -= whole;
+    p->base += whole;
+    p->written = 0;
+    return SR_OK;
+}
+
+sr_rc fs_part_sync(struct fs_part *p, struct sr_error *err)
+{
+    if (p->is_condemned) {
+        return p->host->fail(p->host, err, SR_EIO, "%s could not be made durable before",
+                             p->name.hidden);
+    }
+    sr_rc rc = fs_part_write(p, err);
+    if (rc == SR_OK && p->written < p->buf.len) {
+        rc = p->host->files->write(p->file, p->buf.data + p->written, p->buf.len - p->written,
+                                   p->base + p->written, err);
+    }
+    if (rc != SR_OK) {
+        return rc;
+    }
+    p->written = p->buf.len;
+    rc = p->host->files->sync(p->file, err);
+    if (rc != SR_OK) {
+        p->is_condemned = true;
+        return rc;
+    }
+    p->name.length = fs_part_length(p);
+    chain_end(&p->chain, p->host, p->buf.data, p->buf.len, p->name.digest);
+    return SR_OK;
+}
+
+void fs_part_done(struct fs_part *p, struct fs_part_name *name)
+{
+    if (p->host) {
+        (void)p->host->files->close(p->file, NULL); /* what counts was synced */
+    }
+    p->file = NULL;
+    if (name) {
+        *name = p->name;
+        p->name = (struct fs_part_name){0};
+    }
+    fs_part_name_done(&p->name);
+}
+
+/* The path of the two that still has the part: hidden, or final when it was shown since. */
+static const char *fs_part_source(const struct sr_host *host, const struct fs_part_name *from)
+{
+    struct sr_stat stat;
+    struct sr_error ignored;
+    sr_rc rc = host->files->stat(host->files, from->hidden, &stat, &ignored);
+    return rc == SR_EABSENT ? from->final : from->hidden;
+}
+
+static sr_rc fs_part_copy_bytes(struct fs_part *p, struct sr_file *in, uint64_t length,
+                                struct sr_error *err)
+{
+    while (fs_part_length(p) < length) {
+        uint64_t left = length - fs_part_length(p);
+        size_t want = left < CHAIN_BLOCK ? (size_t)left : CHAIN_BLOCK;
+        uint8_t *to = sr_out_room(&p->buf, want);
+        if (!to) {
+            return p->host->fail(p->host, err, SR_ENOMEM, "out of memory");
+        }
+        size_t got = 0;
+        sr_rc rc = p->host->files->read(in, to, want, fs_part_length(p), &got, err);
+        if (rc != SR_OK) {
+            return rc;
+        }
+        if (got == 0) {
+            return p->host->fail(p->host, err, SR_ECORRUPT,
+                                 "it has %llu bytes, but %llu were written at the checkpoint",
+                                 (unsigned long long)fs_part_length(p), (unsigned long long)length);
+        }
+        p->buf.len += got;
+        rc = fs_part_write(p, err);
+        if (rc != SR_OK) {
+            return rc;
+        }
+    }
+    return SR_OK;
+}
+
+sr_rc fs_part_copy(struct fs_part *p, const struct sr_host *host, struct fs_part_name name,
+                   const struct fs_part_name *from, struct sr_error *err)
+{
+    const char *source = fs_part_source(host, from);
+    struct sr_file *in = NULL;
+    sr_rc rc = fs_part_create(p, host, name, err);
+    if (rc != SR_OK) {
+        return rc;
+    }
+    rc = host->files->open(host->files, source, SR_FILE_READ, &in, err);
+    if (rc == SR_EABSENT) {
+        rc =
+            host->fail(host, err, SR_ECORRUPT,
+                       "%s is gone, and it was not finished as %s: its rows cannot be gone on with",
+                       from->hidden, from->final);
+    }
+    if (rc == SR_OK) {
+        rc = fs_part_copy_bytes(p, in, from->length, err);
+    }
+    if (rc == SR_OK) {
+        uint64_t digest[2];
+        chain_end(&p->chain, host, p->buf.data, p->buf.len, digest);
+        if (digest[0] != from->digest[0] || digest[1] != from->digest[1]) {
+            rc = host->fail(host, err, SR_ECORRUPT,
+                            "%s was changed by somebody else since the checkpoint", source);
+        }
+    }
+    (void)host->files->close(in, NULL); /* only read */
+    if (rc != SR_OK) {
+        fs_part_done(p, NULL);
+    }
+    return rc;
+}
+
+static bool fs_part_has_bytes(const struct sr_host *host, const char *path,
+                              const struct fs_part_name *n)
+{
+    struct sr_stat stat;
+    struct sr_error ignored;
+    uint64_t digest[2];
+    return host->files->stat(host->files, path, &stat, &ignored) == SR_OK &&
+           stat.size_bytes == n->length &&
+           chain_file(host, path, n->length, digest, &ignored) == SR_OK &&
+           digest[0] == n->digest[0] && digest[1] == n->digest[1];
+}
+
+static sr_rc fs_part_sync_parent(const struct sr_host *host, const char *path, struct sr_error *err)
+{
+    char *dir = fs_path_parent(path);
+    sr_rc rc = dir ? host->files->sync_dir(host->files, dir, err)
+                   : host->fail(host, err, SR_ENOMEM, "out of memory");
+    free(dir);
+    return rc;
+}
+
+sr_rc fs_part_show(const struct sr_host *host, const struct fs_part_name *n, bool is_own,
+                   struct sr_error *err)
+{
+    const struct sr_files *files = host->files;
+    struct sr_stat stat;
+    sr_rc rc = files->stat(files, n->hidden, &stat, err);
+    bool is_hidden_there = rc == SR_OK;
+    if (rc != SR_OK && rc != SR_EABSENT) {
+        return rc;
+    }
+    if (is_hidden_there &&
+        (stat.size_bytes != n->length || (!is_own && !fs_part_has_bytes(host, n->hidden, n)))) {
+        return host->fail(host, err, SR_ECORRUPT,
+                          "%s does not hold what was written to it at the checkpoint", n->hidden);
+    }
+    if (is_hidden_there) {
+        rc = files->rename(files, n->hidden, n->final, n->may_replace, err);
+        if (rc == SR_OK) {
+            return fs_part_sync_parent(host, n->final, err);
+        }
+        if (rc != SR_EEXISTS) {
+            return rc;
+        }
+    }
+    /* Shown before: by us, or by an older process between our look and our rename. The directory
+     * is synced again, because that one may have died before it did. */
+    if (!fs_part_has_bytes(host, n->final, n)) {
+        return host->fail(host, err, SR_ECORRUPT,
+                          is_hidden_there
+                              ? "%s cannot be finished: %s is there and holds something else"
+                              : "%s is gone, and %s does not hold its rows",
+                          n->hidden, n->final);
+    }
+    if (is_hidden_there && files->remove(files, n->hidden, err) != SR_OK) {
+        return SR_EIO;
+    }
+    return fs_part_sync_parent(host, n->final, err);
+}

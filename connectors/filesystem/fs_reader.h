@@ -1,0 +1,51 @@
+/* A reader of the filesystem source: the splits of one subtask, read one after the other.
+ *
+ *          add            offset at the end         poll again
+ *   (new) -----> ready ------------------------> finished (bounded)
+ *                 ^  | nothing new
+ *    file has grown  v
+ *               resting (monitored: closed, looked at again when the interval is over)
+ *
+ * Only the split being read has an open file and a buffer; a resting one holds a few hundred bytes,
+ * so that any number of files may be followed.
+ */
+#ifndef CONNECTORS_FILESYSTEM_FS_READER_H
+#define CONNECTORS_FILESYSTEM_FS_READER_H
+
+#include "connectors/common/block.h"
+#include "connectors/filesystem/filesystem.h"
+#include "connectors/filesystem/fs_split.h"
+
+struct fs_reading {
+    struct fs_split split;
+    uint32_t number;
+    int64_t due_us; /* monotonic; a resting one is looked at again then; 0: ready */
+};
+
+struct fs_reader {
+    const struct sr_host *host;
+    const struct fs_source_conf *conf;
+    bool is_lines;            /* of the format */
+    bool is_monitored;        /* a file that grew is read on */
+    struct fs_reading **item; /* by ascending number */
+    uint32_t count, capacity;
+    uint32_t first_live; /* items before it are finished */
+    /* The split being read: */
+    struct fs_reading *now; /* NULL: none; one of item */
+    struct sr_file *file;
+    struct block block;
+    uint64_t read_end; /* file offset behind the bytes in the block */
+    uint64_t stop;     /* offset behind the last record, once known; FS_SPLIT_OPEN before */
+    uint64_t searched; /* no newline that makes `stop` lies before this offset */
+    bool has_moved;    /* something was consumed since the last poll */
+};
+
+sr_rc fs_reader_open(void *reader, const struct sr_source_open *o, struct sr_error *err);
+sr_rc fs_reader_add(void *reader, uint32_t number, const struct sr_split *split,
+                    struct sr_error *err);
+enum sr_polled fs_reader_poll(void *reader, struct sr_poll *p, struct sr_error *err);
+void fs_reader_consume(void *reader, uint32_t number, uint32_t used);
+sr_rc fs_reader_position(void *reader, uint32_t number, struct sr_out *note, struct sr_error *err);
+void fs_reader_close(void *reader);
+
+#endif

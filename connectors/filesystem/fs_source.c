@@ -1,0 +1,60 @@
+#include <streamrun/opt.h>
+
+#include "connectors/filesystem/filesystem.h"
+#include "connectors/filesystem/fs_finder.h"
+#include "connectors/filesystem/fs_reader.h"
+
+static const struct sr_opt fs_source_opts[] = {
+    SR_OPT(struct fs_source_conf, "path", path, .flags = SR_OPT_REQUIRED | SR_OPT_PATH,
+           .doc =
+               "A file, a directory (with all files below it), or a pattern with * ? [a-z] {a,b} "
+               "and ** for any directories. Names that begin with . or _ are left out."),
+    SR_OPT(struct fs_source_conf, "source.monitor-interval", monitor_interval, .min = 1,
+           .max = INT64_C(1000000) * 86400 * 365,
+           .doc = "How often to look for new files and for growth of files; the source never ends "
+                  "then. Absent: what is there is read, and the source ends."),
+    SR_OPT(struct fs_source_conf, "source.split-size", split_size, .def = "64 mb", .min = 1,
+           .max = INT64_MAX, .flags = SR_OPT_OURS,
+           .doc =
+               "A file of a line format is cut into splits of this size, which subtasks read side "
+               "by side."),
+    SR_OPT(struct fs_source_conf, "source.max-record-size", record_max, .def = "64 mb", .min = 1,
+           .max = 1 << 30, .flags = SR_OPT_OURS,
+           .doc = "A longer record fails the job: most likely its delimiter is missing."),
+    SR_OPT(struct fs_source_conf, "source.report-statistics", report_statistics,
+           .flags = SR_OPT_IGNORED, .doc = "Flink's hint to its planner."),
+    SR_OPT_END};
+
+static sr_rc fs_source_check(const void *conf, const struct sr_schema *schema,
+                             struct sr_source_caps *caps, struct sr_error *err)
+{
+    (void)schema;
+    (void)err;
+    const struct fs_source_conf *c = conf;
+    *caps = (struct sr_source_caps){.is_bounded = c->monitor_interval.us <= 0,
+                                    .can_rewind = true,
+                                    .makes_rows = false,
+                                    .parts_max = 0};
+    return SR_OK;
+}
+
+const struct sr_source_type fs_source_type = {
+    .size = sizeof(struct sr_source_type),
+    .name = "filesystem",
+    .doc = "Files in directories, once or followed as they appear and grow.",
+    .opts = fs_source_opts,
+    .conf_size = sizeof(struct fs_source_conf),
+    .discoverer_size = sizeof(struct fs_finder),
+    .reader_size = sizeof(struct fs_reader),
+    .check = fs_source_check,
+    .discover_open = fs_finder_open,
+    .known = fs_finder_known,
+    .discover = fs_finder_discover,
+    .discover_close = fs_finder_close,
+    .open = fs_reader_open,
+    .add = fs_reader_add,
+    .poll = fs_reader_poll,
+    .consume = fs_reader_consume,
+    .position = fs_reader_position,
+    .close = fs_reader_close,
+};

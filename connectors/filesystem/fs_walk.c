@@ -1,0 +1,351 @@
+#include "connectors/filesystem/fs_walk.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "connectors/filesystem/filesystem.h"
+#include "connectors/filesystem/fs_set.h"
+
+/* A directory still to be looked at, and what of the pattern is left for the names in it. */
+struct fs_todo {
+    char *dir;
+    const char *rest; /* into the pattern; NULL: everything below */
+    uint32_t depth;
+};
+
+struct fs_walker {
+    const struct sr_host *host;
+    struct fs_todo *todo; /* a stack: the walk needs no recursion */
+    size_t count, capacity;
+    struct fs_set seen;  /* directories with their rest: a link back up ends here */
+    struct fs_set files; /* paths in the list */
+    struct fs_list *out;
+    struct sr_error *err;
+};
+
+bool fs_walk_is_pattern(const char *path) { return strpbrk(path, "*?[{") != NULL; }
+
+void fs_list_done(struct fs_list *l)
+{
+    for (size_t i = 0; i < l->count; i++) {
+        free(l->item[i].path);
+    }
+    free(l->item);
+    *l = (struct fs_list){0};
+}
+
+static sr_rc fs_walk_no_memory(struct fs_walker *w)
+{
+    return w->host->fail(w->host, w->err, SR_ENOMEM, "out of memory while listing files");
+}
+
+/* Room for one more item of `size` bytes; answers the array, moved if need be, or NULL. */
+static void *fs_walk_room(void *items, size_t count, size_t *capacity, size_t size)
+{
+    if (count < *capacity) {
+        return items;
+    }
+    size_t more = *capacity > 0 ? *capacity * 2 : 16;
+    void *moved = realloc(items, more * size);
+    if (moved) {
+        *capacity = more;
+    }
+    return moved;
+}
+
+/* Takes `path`. */
+static sr_rc fs_walk_add_file(struct fs_walker *w, char *path, const struct sr_stat *stat)
+{
+    bool is_new = false;
+    if (fs_set_add(&w->files, path, &is_new) != SR_OK) {
+        free(path);
+        return fs_walk_no_memory(w);
+    }
+    if (!is_new) {
+        free(path);
+        return SR_OK;
+    }
+    struct fs_list *l = w->out;
+    if (l->count >= FS_FILES_MAX) {
+        free(path);
+        return w->host->fail(w->host, w->err, SR_ELIMIT, "more than %u files", FS_FILES_MAX);
+    }
+    void *item = fs_walk_room(l->item, l->count, &l->capacity, sizeof(*l->item));
+    if (!item) {
+        free(path);
+        return fs_walk_no_memory(w);
+    }
+    l->item = item;
+    l->item[l->count++] = (struct fs_found){path, *stat};
+    return SR_OK;
+}
+
+/* Takes `dir`. A directory that was met before with the same rest is not looked at again. */
+static sr_rc fs_walk_add_dir(struct fs_walker *w, char *dir, const char *rest, uint32_t depth,
+                             const struct sr_stat *stat)
+{
+    char key[96];
+    (void)snprintf(key, sizeof(key), "%llx:%llx:%zu", (unsigned long long)stat->device,
+                   (unsigned long long)stat->inode, rest ? strlen(rest) + 1 : 0);
+    bool is_new = false;
+    if (fs_set_add(&w->seen, key, &is_new) != SR_OK) {
+        free(dir);
+        return fs_walk_no_memory(w);
+    }
+    if (!is_new) {
+        free(dir);
+        return SR_OK;
+    }
+    if (depth > FS_DEPTH_MAX) {
+        sr_rc rc = w->host->fail(w->host, w->err, SR_ELIMIT, "directories more than %u deep: %s",
+                                 FS_DEPTH_MAX, dir);
+        free(dir);
+        return rc;
+    }
+    void *todo = fs_walk_room(w->todo, w->count, &w->capacity, sizeof(*w->todo));
+    if (!todo) {
+        free(dir);
+        return fs_walk_no_memory(w);
+    }
+    w->todo = todo;
+    w->todo[w->count++] = (struct fs_todo){dir, rest, depth};
+    return SR_OK;
+}
+
+/* Does `name` match the pattern's first component, of `len` bytes? NULL: any name that is shown. */
+static bool fs_walk_matches(const char *name, const char *pattern, size_t len)
+{
+    bool is_hidden = name[0] == '.' || name[0] == '_';
+    if (!pattern) {
+        return !is_hidden;
+    }
+    if (is_hidden && pattern[0] != name[0]) {
+        return false;
+    }
+    char *one = strndup(pattern, len);
+    bool is_match = one && fnmatch(one, name, FNM_NOESCAPE) == 0;
+    free(one);
+    return is_match;
+}
+
+/* One name of a directory against the rest of the pattern there. */
+static sr_rc fs_walk_name(struct fs_walker *w, const struct fs_todo *t, const char *name)
+{
+    bool is_any_depth =
+        t->rest && strncmp(t->rest, "**", 2) == 0 && (t->rest[2] == '/' || !t->rest[2]);
+    const char *slash = t->rest ? strchr(t->rest, '/') : NULL;
+    size_t len = !t->rest ? 0 : slash ? (size_t)(slash - t->rest) : strlen(t->rest);
+    if (!fs_walk_matches(name, is_any_depth ? NULL : t->rest, len)) {
+        return SR_OK;
+    }
+    char *path = fs_path_join(t->dir, name);
+    if (!path) {
+        return fs_walk_no_memory(w);
+    }
+    struct sr_stat stat;
+    sr_rc rc = w->host->files->stat(w->host->files, path, &stat, w->err);
+    if (rc != SR_OK) {
+        free(path);
+        return rc == SR_EABSENT ? SR_OK : rc; /* gone meanwhile, or a link to nothing */
+    }
+    /* Behind the last component a directory means all below it, and `**` alone all files too. */
+    bool is_last = !slash;
+    if (stat.kind == SR_FILE_DIRECTORY) {
+        const char *rest = is_any_depth ? t->rest : is_last ? NULL : slash + 1;
+        return fs_walk_add_dir(w, path, rest, t->depth + 1, &stat);
+    }
+    if (stat.kind == SR_FILE_REGULAR && is_last) {
+        return fs_walk_add_file(w, path, &stat);
+    }
+    free(path);
+    return SR_OK;
+}
+
+static sr_rc fs_walk_dir(struct fs_walker *w, const struct fs_todo *t)
+{
+    const struct sr_files *files = w->host->files;
+    char **names = NULL;
+    sr_rc rc = files->list(files, t->dir, &names, w->err);
+    if (rc != SR_OK) {
+        return rc == SR_EABSENT ? SR_OK : rc;
+    }
+    for (char **name = names; rc == SR_OK && *name; name++) {
+        rc = fs_walk_name(w, t, *name);
+    }
+    files->names_free(files, names);
+    if (rc == SR_OK && t->rest && strncmp(t->rest, "**/", 3) == 0) { /* `**` is no directory, too */
+        struct sr_stat stat;
+        rc = files->stat(files, t->dir, &stat, w->err);
+        char *dir = rc == SR_OK ? strdup(t->dir) : NULL;
+        if (dir) {
+            return fs_walk_add_dir(w, dir, t->rest + 3, t->depth + 1, &stat);
+        }
+        return rc == SR_OK ? fs_walk_no_memory(w) : rc == SR_EABSENT ? SR_OK : rc;
+    }
+    return rc;
+}
+
+static sr_rc fs_walk_all(struct fs_walker *w)
+{
+    sr_rc rc = SR_OK;
+    while (rc == SR_OK && w->count > 0) {
+        struct fs_todo t = w->todo[--w->count];
+        rc = fs_walk_dir(w, &t);
+        free(t.dir);
+    }
+    while (w->count > 0) {
+        free(w->todo[--w->count].dir);
+    }
+    return rc;
+}
+
+/* A pattern without braces: from the longest directory that it names plainly. */
+static sr_rc fs_walk_pattern(struct fs_walker *w, const char *pattern)
+{
+    const struct sr_files *files = w->host->files;
+    const char *magic = strpbrk(pattern, "*?[");
+    char *root = NULL;
+    const char *rest = NULL;
+    if (!magic) {
+        root = strdup(pattern);
+    } else {
+        while (magic > pattern && magic[-1] != '/') {
+            magic--;
+        }
+        rest = magic;
+        root = strndup(pattern, (size_t)(rest - pattern) > 1 ? (size_t)(rest - pattern) - 1 : 1);
+    }
+    if (!root) {
+        return fs_walk_no_memory(w);
+    }
+    struct sr_stat stat;
+    sr_rc rc = files->stat(files, root, &stat, w->err);
+    if (rc != SR_OK) {
+        free(root);
+        return rc == SR_EABSENT ? SR_OK : rc;
+    }
+    if (stat.kind != SR_FILE_DIRECTORY) {
+        if (!rest && stat.kind == SR_FILE_REGULAR) {
+            return fs_walk_add_file(w, root, &stat);
+        }
+        free(root);
+        return SR_OK;
+    }
+    rc = fs_walk_add_dir(w, root, rest, 0, &stat);
+    if (rc == SR_OK) {
+        rc = fs_walk_all(w);
+    }
+    /* Patterns from the same braces share no `rest` text: what one saw the next must see again. */
+    fs_set_done(&w->seen);
+    return rc;
+}
+
+/* The comma or bracket that ends the alternative at `p`, braces within it left alone. */
+static const char *fs_walk_alternative(const char *p)
+{
+    uint32_t depth = 0;
+    for (; *p; p++) {
+        if (depth == 0 && (*p == ',' || *p == '}')) {
+            return p;
+        }
+        depth += *p == '{' ? 1u : 0u;
+        depth -= *p == '}' ? 1u : 0u;
+    }
+    return NULL;
+}
+
+/* Replaces the first brace of pattern `i` by each of its alternatives, at the end of the list.
+ * *has_brace tells whether there was one. */
+static sr_rc fs_walk_unfold(struct fs_walker *w, char ***pattern, size_t *count, size_t i,
+                            bool *has_brace)
+{
+    const char *text = (*pattern)[i];
+    const char *open = strchr(text, '{');
+    const char *close = open ? open + 1 : NULL;
+    while (close && (close = fs_walk_alternative(close)) && *close != '}') {
+        close++;
+    }
+    *has_brace = close != NULL;
+    if (!close) { /* none, or one that is never closed: a plain character then */
+        return SR_OK;
+    }
+    for (const char *at = open + 1; at <= close;) {
+        const char *end = fs_walk_alternative(at);
+        if (*count >= FS_BRACES_MAX) {
+            return w->host->fail(w->host, w->err, SR_ELIMIT,
+                                 "the braces of a path make more than %u patterns", FS_BRACES_MAX);
+        }
+        char **moved = realloc((void *)*pattern, (*count + 1) * sizeof(**pattern));
+        if (!moved) {
+            return fs_walk_no_memory(w);
+        }
+        *pattern = moved;
+        text = moved[i];
+        size_t len = (size_t)(open - text) + (size_t)(end - at) + strlen(close + 1) + 1;
+        char *one = malloc(len);
+        if (!one) {
+            return fs_walk_no_memory(w);
+        }
+        (void)snprintf(one, len, "%.*s%.*s%s", (int)(open - text), text, (int)(end - at), at,
+                       close + 1);
+        moved[(*count)++] = one;
+        at = end + 1;
+    }
+    return SR_OK;
+}
+
+static sr_rc fs_walk_braces(struct fs_walker *w, const char *path)
+{
+    size_t count = 0;
+    char **pattern = malloc(sizeof(*pattern));
+    char *first = strdup(path);
+    sr_rc rc = pattern && first ? SR_OK : fs_walk_no_memory(w);
+    if (rc == SR_OK) {
+        pattern[count++] = first;
+        first = NULL;
+    }
+    for (size_t i = 0; rc == SR_OK && i < count; i++) {
+        bool has_brace = false;
+        rc = fs_walk_unfold(w, &pattern, &count, i, &has_brace);
+        if (rc == SR_OK && !has_brace) {
+            rc = fs_walk_pattern(w, pattern[i]);
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        free(pattern[i]);
+    }
+    free((void *)pattern);
+    free(first);
+    return rc;
+}
+
+sr_rc fs_walk(const struct sr_host *host, const char *path, struct fs_list *out,
+              struct sr_error *err)
+{
+    struct fs_walker w = {.host = host, .out = out, .err = err};
+    struct sr_stat stat;
+    sr_rc rc = host->files->stat(host->files, path, &stat, err); /* a plain name wins */
+    if (rc == SR_EABSENT && fs_walk_is_pattern(path)) {
+        rc = fs_walk_braces(&w, path);
+    } else if (rc == SR_EABSENT) {
+        rc = host->fail(host, err, rc, "there is no file or directory %s", path);
+    } else if (rc == SR_OK && stat.kind == SR_FILE_OTHER) {
+        rc = host->fail(host, err, SR_ECONFIG,
+                        "%s is neither a file nor a directory (for a pipe use connector stdin)",
+                        path);
+    } else if (rc == SR_OK) {
+        char *copy = strdup(path);
+        rc = !copy                          ? fs_walk_no_memory(&w)
+             : stat.kind == SR_FILE_REGULAR ? fs_walk_add_file(&w, copy, &stat)
+                                            : fs_walk_add_dir(&w, copy, NULL, 0, &stat);
+        if (rc == SR_OK) {
+            rc = fs_walk_all(&w);
+        }
+    }
+    free(w.todo);
+    fs_set_done(&w.seen);
+    fs_set_done(&w.files);
+    return rc;
+}
