@@ -1,0 +1,51 @@
+/* Aggregate functions over accumulators that lie in the records of a map.
+ *
+ * An accumulator is one or two value columns of the map: what is kept (a count, a sum, the least
+ * value), and for SUM and AVG how many values went in. Which kernel folds and which gives the result
+ * follows from function and argument type once, at open, from a table; a call is one loop over rows.
+ *
+ * Results are Flink's: COUNT is BIGINT; SUM has its argument's type and wraps (DECIMAL: 38 digits;
+ * what does not fit is NULL, and the next value begins anew); AVG has its argument's type, integers
+ * are cut towards zero; all but COUNT are NULL when no value went in. DISTINCT is not computed here.
+ */
+#ifndef SR_OPS_AGG_H
+#define SR_OPS_AGG_H
+
+#include <streamrun/state.h>
+
+#include "engine/base/arena.h"
+#include "engine/data/pool.h"
+#include "engine/expr/func.h"
+
+/* Rows of one call. */
+struct agg_rows {
+    const uint32_t *slot; /* entry by row; the same one may come several times */
+    const uint16_t *row;  /* row number in `arg` */
+    const int8_t *sign;   /* 1 adds, -1 takes back, 0 leaves alone; NULL: all add */
+    uint32_t count;
+    const struct sr_column *arg; /* NULL: COUNT(*) */
+};
+
+struct agg_kernel;
+
+struct accumulator {
+    const struct agg_kernel *kernel;
+    struct sr_type arg; /* SR_NULL: none */
+    struct sr_type result;
+    uint32_t value, count; /* columns of the map; `count` is 0 when there is none */
+};
+
+/* Values columns that the accumulators need: appended to field[*fields...], room for two each, names
+ * in the arena ("sum_1", "sum_1_count"). `number` counts from 1. SR_ECONFIG for what has no kernel. */
+sr_rc agg_declare(struct arena *a, const struct agg *agg, uint32_t number, struct accumulator *out,
+                  struct sr_field *field, uint32_t *fields, struct sr_error *err);
+/* Can values be taken back? */
+bool agg_can_retract(const struct accumulator *c);
+/* A record that was just added: counts are 0, the rest is NULL already. */
+void agg_clear(const struct accumulator *c, struct sr_map *m, uint32_t slot);
+sr_rc agg_fold(const struct accumulator *c, struct sr_map *m, const struct agg_rows *rows);
+/* The result of slot[i] to row at[i] of `to`; at NULL: to row i. */
+sr_rc agg_result(const struct accumulator *c, const struct sr_map *m, const uint32_t *slot,
+                 const uint16_t *at, uint32_t count, struct sr_home *home, struct sr_column *to);
+
+#endif
