@@ -10,7 +10,7 @@ static uint32_t block_fill_max(const struct sr_buffer *buffer)
 
 static sr_rc block_begin(struct block *b, uint32_t bytes)
 {
-    struct sr_buffer *next = b->host->buffer_new(b->host, bytes + BLOCK_SLACK);
+    struct sr_buffer *next = b->host->buffer_new(b->host, bytes);
     if (!next) {
         return SR_ENOMEM;
     }
@@ -42,10 +42,11 @@ sr_rc block_room(struct block *b, uint8_t **to, uint32_t *len)
         rc = block_begin(b, BLOCK_BYTES);
     } else if (block_fill_max(b->buffer) - b->end < BLOCK_BYTES / 4) { /* not worth a read */
         uint32_t size = BLOCK_BYTES;
-        while (size / 2 < rest) { /* at least half of the new buffer is for new bytes */
+        while (size / 2 <
+               rest + BLOCK_SLACK) { /* at least half of the new buffer is for new bytes */
             size *= 2;
         }
-        if (size <= block_fill_max(b->buffer) && block_is_sole_owner(b)) {
+        if (size <= b->buffer->capacity && block_is_sole_owner(b)) {
             memmove(b->buffer->data, block_bytes(b), rest);
             b->begin = 0;
             b->end = rest;

@@ -11,7 +11,7 @@
 
 #include <streamrun/host.h>
 
-#define BLOCK_BYTES (256u * 1024u) /* room for bytes in a buffer, unless a record is longer */
+#define BLOCK_BYTES (256u * 1024u) /* of a buffer, slack included, unless a record is longer */
 #define BLOCK_SLACK 64u            /* readable bytes behind the last one, for wide loads */
 
 struct block {

@@ -1,0 +1,37 @@
+/* Bytes to a descriptor of the process (stdout, stderr) that never wait.
+ *
+ * A pipe or a terminal is opened once more for writing without waiting: the flag of the inherited
+ * one is shared with other processes and left alone. Where that cannot be done, at most PIPE_BUF
+ * bytes are written when poll says that there is room.
+ *
+ *   pipe_out_open -> { append to buf -> pipe_out_drain }* -> pipe_out_close
+ */
+#ifndef CONNECTORS_COMMON_PIPE_OUT_H
+#define CONNECTORS_COMMON_PIPE_OUT_H
+
+#include <streamrun/connector.h>
+
+#define PIPE_OUT_FULL (64u * 1024u) /* bytes that wait: take no more before they are gone */
+
+struct pipe_out {
+    const struct sr_host *host;
+    const char *name; /* "stdout" */
+    int fd;           /* -1: not open */
+    bool is_own;      /* fd was opened here */
+    bool is_file;     /* a regular file: writing does not wait, and is made durable */
+    bool may_wait;    /* only small writes after poll */
+    struct sr_out buf;
+    size_t written; /* of buf */
+};
+
+/* `fd` is 1 or 2, `name` how messages call it. */
+sr_rc pipe_out_open(struct pipe_out *o, const struct sr_host *host, int fd, const char *name,
+                    struct sr_error *err);
+static inline size_t pipe_out_pending(const struct pipe_out *o) { return o->buf.len - o->written; }
+/* Writes what waits. SR_EBUSY: not all could be, see wait. SR_ECLOSED: nobody reads any more. */
+sr_rc pipe_out_drain(struct pipe_out *o, struct sr_wait *wait, struct sr_error *err);
+/* When all is written: a regular file is made durable. */
+sr_rc pipe_out_sync(struct pipe_out *o, struct sr_error *err);
+void pipe_out_close(struct pipe_out *o);
+
+#endif
