@@ -83,6 +83,19 @@ struct plan {
     bool is_bounded; /* every source ends by itself */
 };
 
+/* One way of rows from a source to a sink, and what is promised on it. */
+struct plan_path {
+    uint32_t source_node, sink_node;
+    enum sr_guarantee guarantee; /* what it really has, whatever the sink claims */
+    const char *weakest;         /* why it is not more: "sink 'out' (print) writes ..."; NULL: it is
+                                    exactly-once */
+};
+/* In order of sinks, then sources. */
+uint32_t plan_paths(struct arena *a, const struct plan *p, const struct plan_path **out);
+const char *plan_guarantee_words(enum sr_guarantee g); /* "exactly-once" */
+/* What a node does, in one line: "csv; 2 of 4 columns", "WHERE a > 1; a, b * 2 AS c". */
+const char *plan_node_text(struct arena *a, const struct plan *p, uint32_t node);
+
 /* A drawing for people, `dot` text, or JSON; in the arena. */
 const char *plan_text(struct arena *a, const struct plan *p);
 const char *plan_dot(struct arena *a, const struct plan *p);
