@@ -1,0 +1,112 @@
+"""What the end-to-end tests share: a place of their own for each, the binary, waiting for a condition."""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import traceback
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+TESTS = []
+
+
+def test(fn):
+    TESTS.append(fn)
+    return fn
+
+
+class Place:
+    """A directory for one test, gone with it; and the binary run from there."""
+
+    def __init__(self, binary):
+        self.binary = str(pathlib.Path(binary).resolve())
+        self.dir = pathlib.Path(tempfile.mkdtemp(prefix="sr-"))
+        self.children = []
+        self.env = {**os.environ, "STREAMRUN_RUN_DIR": str(self.dir / "run"), "XDG_STATE_HOME": str(self.dir / "state"),
+                    "HOME": str(self.dir), "STREAMRUN_DEMO_DIR": str(self.dir), "PAGE_HITS_DIR": str(self.dir),
+                    "WORDS_DIR": str(self.dir), "PARTS_DIR": str(self.dir), "PACKAGE_LOG": str(self.dir / "dpkg.log*")}
+        for name in ("STREAMRUN_CONF_DIR", "TZ"):
+            self.env.pop(name, None)
+
+    def close(self):
+        for child in self.children:
+            if child.poll() is None:
+                child.kill()
+            child.wait()
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+    def write(self, name, text):
+        path = self.dir / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return str(path)
+
+    def job(self, name):
+        return str(ROOT / "conf" / "jobs" / name)
+
+    def run(self, *args, stdin=None, env=None, timeout=120):
+        return subprocess.run([self.binary, *map(str, args)], cwd=self.dir, env={**self.env, **(env or {})}, input=stdin,
+                              stdin=None if stdin is not None else subprocess.DEVNULL, capture_output=True,
+                              timeout=timeout)
+
+    def start(self, *args, **kw):
+        kw.setdefault("stdin", subprocess.DEVNULL)
+        kw.setdefault("stdout", subprocess.PIPE)
+        kw.setdefault("stderr", subprocess.PIPE)
+        child = subprocess.Popen([self.binary, *map(str, args)], cwd=self.dir, env=self.env, **kw)
+        self.children.append(child)
+        return child
+
+    def status(self, job=None):
+        done = self.run("status", "--json", *([job] if job else []))
+        return json.loads(done.stdout) if done.returncode == 0 else None
+
+
+def ok(done, code=0):
+    """The command ended with this code; else its words are the failure."""
+    assert done.returncode == code, f"exit code {done.returncode}, not {code}\n{done.stdout.decode(errors='replace')[-2000:]}" \
+                                    f"\n{done.stderr.decode(errors='replace')[-3000:]}"
+    return done
+
+
+def ended(child, code=0, timeout=60):
+    out, err = child.communicate(timeout=timeout)
+    return ok(subprocess.CompletedProcess(child.args, child.returncode, out or b"", err or b""), code)
+
+
+def wait_for(what, condition, seconds=30):
+    """Polls until the condition holds, and answers its value."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.005)
+    raise AssertionError(f"{what}: not within {seconds} s")
+
+
+def main(binary, names):
+    failed = passed = 0
+    for fn in TESTS:
+        if names and fn.__name__ not in names:
+            continue
+        place = Place(binary)
+        start = time.monotonic()
+        try:
+            fn(place)
+            passed += 1
+        except Exception:
+            failed += 1
+            print(f"-- {fn.__name__}\n{traceback.format_exc()}", flush=True)
+        finally:
+            place.close()
+        if time.monotonic() - start > 10:
+            print(f"   {fn.__name__} took {time.monotonic() - start:.1f} s", flush=True)
+    print(f"{passed} passed, {failed} failed")
+    return 0 if passed and not failed else 1
+
+
+SIGTERM, SIGKILL, SIGINT = signal.SIGTERM, signal.SIGKILL, signal.SIGINT

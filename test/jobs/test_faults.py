@@ -1,0 +1,111 @@
+"""What is wrong is said with its place and a hint, with the right exit code, and loses nothing."""
+import json
+
+from harness import ok, test
+
+JOB = """pipeline.name: t
+sources:
+  events:
+    connector: filesystem
+    path: in.csv
+    format: csv
+    schema: {id: BIGINT, name: STRING}
+transforms:
+  some:
+    from: events
+    select: [id, name]
+sinks:
+  out:
+    from: some
+    connector: filesystem
+    path: out.csv
+    format: csv
+"""
+
+
+def faults(p, text, code=3):
+    done = ok(p.run("validate", "--json", p.write("job.yaml", text)), code)
+    return json.loads(done.stdout)["faults"]
+
+
+@test
+def a_job_file_that_is_not_there_is_a_fault(p):
+    done = ok(p.run("run", "absent.yaml"), 3)
+    assert b"absent.yaml" in done.stderr
+
+
+@test
+def all_faults_come_at_once_with_places(p):
+    bad = JOB.replace("path: in.csv", "paht: in.csv").replace("select: [id, name]", "select: [id, nam]") \
+             .replace("from: some", "from: somee")
+    got = [(f["line"], f["message"]) for f in faults(p, bad) if f["level"] == "error"]
+    assert {5, 11, 14} <= {line for line, _ in got}, got
+
+
+@test
+def a_fault_shows_line_caret_and_the_nearest_key(p):
+    done = ok(p.run("validate", p.write("job.yaml", JOB.replace("path: in.csv", "paht: in.csv"))), 3)
+    text = done.stderr.decode()
+    assert "job.yaml:5:5:" in text and "paht: in.csv" in text and "path" in text and "^" in text, text
+
+
+@test
+def a_secret_is_never_printed(p):
+    bad = JOB.replace("path: in.csv", "paht: in.csv\n    password: hunter2")
+    done = p.run("validate", p.write("job.yaml", bad))
+    assert done.returncode == 3 and b"hunter2" not in done.stderr + done.stdout, done.stderr
+
+
+@test
+def a_type_fault_points_into_the_expression(p):
+    bad = JOB.replace("select: [id, name]", "where: id = name AND SUBSTRING(id, 1, name) = 'x'\n    select: [id, name]")
+    done = ok(p.run("validate", p.write("job.yaml", bad)), 3)
+    assert b"job.yaml:11:" in done.stderr, done.stderr
+
+
+@test
+def an_input_that_is_not_there_fails_the_job(p):
+    done = ok(p.run("run", p.write("job.yaml", JOB), "-D", "restart-strategy.type=none"), 1)
+    assert b"in.csv" in done.stderr and not (p.dir / "out.csv").exists()
+
+
+@test
+def a_bad_row_fails_the_job_naming_file_and_place(p):
+    p.write("in.csv", "1,a\nx,b\n3,c\n")
+    done = ok(p.run("run", p.write("job.yaml", JOB), "-D", "restart-strategy.type=none"), 1)
+    assert b"in.csv" in done.stderr and not (p.dir / "out.csv").exists(), done.stderr
+
+
+@test
+def a_bad_row_can_be_skipped_and_is_counted(p):
+    p.write("in.csv", "1,a\nx,b\n3,c\n")
+    done = ok(p.run("run", p.write("job.yaml", JOB.replace("format: csv\n    schema", "format: csv\n    on-error: skip\n    schema"))))
+    assert (p.dir / "out.csv").read_text() == "1,a\n3,c\n"
+    assert b"read 3 = written 2 + filtered 0 + aggregated 0 + late 0 + dead-lettered 0 + skipped 1" in done.stderr, done.stderr
+
+
+@test
+def a_claim_that_cannot_be_kept_is_refused(p):
+    bad = JOB.replace("connector: filesystem\n    path: in.csv", "connector: stdin") \
+             .replace("path: out.csv\n    format: csv", "path: out/\n    format: csv\n    sink.delivery-guarantee: exactly-once")
+    done = ok(p.run("validate", p.write("job.yaml", bad)), 3)
+    assert b"exactly-once" in done.stderr, done.stderr
+
+
+@test
+def wrong_usage_ends_with_2(p):
+    for args in (["runn"], ["run"], ["run", "--no-such"], ["plan"], ["checkpoints", "list"], ["run", "a", "--from"]):
+        ok(p.run(*args), 2)
+
+
+@test
+def there_is_no_running_job(p):
+    for command in ("savepoint", "stop", "cancel", "status"):
+        ok(p.run(command), 8)
+    assert ok(p.run("list")).stdout == b""
+
+
+@test
+def checkpoints_of_nothing_end_with_4(p):
+    ok(p.run("checkpoints", "list", p.dir / "absent"), 4)
+    ok(p.run("resume", "--from", p.dir / "absent"), 4)

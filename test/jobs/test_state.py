@@ -1,0 +1,184 @@
+"""Kills, signals, savepoints, resumes: the state is where it was promised, and the output is right."""
+import json
+import os
+import sqlite3
+import subprocess
+
+from harness import SIGKILL, SIGTERM, ended, ok, test, wait_for
+from test_jobs import package_log, packages
+
+ENDLESS = """pipeline.name: endless
+execution.checkpointing: {interval: 20 ms, dir: "STORE"}
+sources:
+  events:
+    connector: nexmark
+    events.num: 0
+transforms:
+  counts:
+    from: events
+    where: MOD(auction, 7) = 0
+    group-by: [bidder]
+    select: [bidder, COUNT(*) AS n]
+sinks:
+  out: {from: counts, connector: blackhole}
+"""
+
+LONG = """pipeline.name: long
+execution.checkpointing: {interval: 10 ms, dir: "STORE"}
+sources:
+  events: {connector: nexmark, events.num: 3000000}
+transforms:
+  some:
+    from: events
+    where: MOD(auction, 123) = 0
+    select: [auction, price]
+sinks:
+  out: {from: some, connector: filesystem, path: "OUT", format: csv, sink.delivery-guarantee: exactly-once}
+"""
+
+
+def stores(p):
+    return [f"sqlite://{p.dir}/store.db", f"file://{p.dir}/store"]
+
+
+def checkpoints(p, url):
+    done = p.run("checkpoints", "list", "--json", url)
+    return json.loads(done.stdout) if done.returncode == 0 else []
+
+
+def output(p):
+    return sorted(line for f in (p.dir / "out").glob("part-*") for line in f.read_text().splitlines())
+
+
+def undisturbed(p):
+    job = p.write("plain.yaml", LONG.replace("pipeline.name: long", "pipeline.name: plain")
+                  .replace("STORE", f"file://{p.dir}/plain").replace("OUT", f"{p.dir}/plain-out/"))
+    ok(p.run("run", job))
+    return sorted(line for f in (p.dir / "plain-out").glob("part-*") for line in f.read_text().splitlines())
+
+
+@test
+def a_killed_job_resumes_exactly_once_from_both_stores(p):
+    expect = undisturbed(p)
+    for url in stores(p):
+        subprocess.run(["rm", "-rf", p.dir / "out"], check=True)
+        job = p.write("job.yaml", LONG.replace("STORE", url).replace("OUT", f"{p.dir}/out/"))
+        child = p.start("run", job)
+        wait_for("a checkpoint", lambda: checkpoints(p, url))
+        child.kill()
+        child.wait()
+        done = ok(p.run("run", job), 4)
+        assert b"--continue" in done.stderr
+        ok(p.run("resume", "--from", url))
+        assert output(p) == expect, url
+        ok(p.run("checkpoints", "verify", url))
+
+
+@test
+def sigterm_suspends_a_bounded_job_and_continue_finishes_it(p):
+    expect = undisturbed(p)
+    url = stores(p)[0]
+    job = p.write("job.yaml", LONG.replace("STORE", url).replace("OUT", f"{p.dir}/out/"))
+    child = p.start("run", job)
+    wait_for("a checkpoint", lambda: checkpoints(p, url))
+    child.send_signal(SIGTERM)
+    ended(child, 9)
+    ok(p.run("run", job, "--continue", "-p", 2))
+    assert output(p) == expect
+
+
+@test
+def a_running_job_answers_and_stops_with_a_savepoint(p):
+    for url in stores(p):
+        job = p.write("job.yaml", ENDLESS.replace("STORE", url))
+        child = p.start("run", job, "-p", 2)
+        wait_for("a shown checkpoint", lambda: (p.status() or {}).get("checkpoints", {}).get("completed", 0) > 0)
+        assert b"endless" in ok(p.run("list")).stdout
+        ok(p.run("run", job, "--continue"), 5)
+        path = ok(p.run("savepoint", "--dir", p.dir / "sp")).stdout.decode().strip()
+        assert os.path.exists(path) and child.poll() is None
+        ok(p.run("checkpoints", "verify", path))
+        ok(p.run("savepoint", "--dir", "/proc/nowhere"), 1)
+        assert child.poll() is None
+        stopped = ok(p.run("stop", "endless", "--dir", p.dir / "sp")).stdout.decode().strip()
+        ended(child, 0)
+        child = p.start("resume", "--from", stopped, job, "-p", 3)
+        status = wait_for("the resumed job", lambda: p.status("endless"))
+        assert status["checkpoints"]["restored"] > 0
+        ok(p.run("cancel"))
+        ended(child, 0)
+
+
+@test
+def a_damaged_checkpoint_is_refused(p):
+    expect_code = 4
+    for url in stores(p):
+        job = p.write("job.yaml", LONG.replace("STORE", url).replace("OUT", f"{p.dir}/out/"))
+        child = p.start("run", job, "--fresh")
+        wait_for("a checkpoint", lambda: checkpoints(p, url))
+        child.kill()
+        child.wait()
+        if url.startswith("sqlite"):
+            db = sqlite3.connect(p.dir / "store.db")
+            names = [r[0] for r in db.execute("select name from sqlite_master where type='table'")]
+            assert names
+            with db:
+                for name in names:
+                    for column in [r[1] for r in db.execute(f"pragma table_info({name})") if r[2].upper() == "BLOB"]:
+                        db.execute(f"update {name} set {column} = x'00' || substr({column}, 2) where length({column}) > 8")
+            db.close()
+        else:
+            newest = max((p.dir / "store").glob("*/chk-*/_metadata"), key=lambda f: int(f.parent.name[4:]))
+            data = bytearray(newest.read_bytes())
+            data[len(data) // 2] ^= 1
+            newest.write_bytes(data)
+        done = ok(p.run("resume", "--from", url), expect_code)
+        assert done.stderr, url
+
+
+@test
+def a_job_without_checkpointing_ends_at_sigterm(p):
+    text = "\n".join(line for line in ENDLESS.splitlines() if "checkpointing" not in line)
+    child = p.start("run", p.write("job.yaml", text))
+    wait_for("the job", lambda: (p.status() or {}).get("state") == "RUNNING")
+    child.send_signal(SIGTERM)
+    ended(child, 0)
+
+
+@test
+def a_detached_job_runs_on_and_prints_its_id(p):
+    url = stores(p)[1]
+    job = p.write("job.yaml", ENDLESS.replace("STORE", url))
+    job_id = ok(p.run("run", "-d", job)).stdout.decode().strip()
+    assert len(job_id) == 32
+    assert p.status(job_id)["jid"] == job_id
+    ok(p.run("cancel", job_id))
+    wait_for("its end", lambda: p.status() is None)
+    bad = p.write("bad.yaml", ENDLESS.replace("STORE", url).replace("nexmark", "nexmrk"))
+    done = ok(p.run("run", "-d", bad), 3)
+    assert b"nexmark" in done.stderr
+
+
+@test
+def stdout_closed_ends_quietly(p):
+    text = ENDLESS.replace("STORE", stores(p)[1]).replace("connector: blackhole", "connector: print")
+    child = p.start("run", p.write("job.yaml", text))
+    child.stdout.readline()
+    child.stdout.close()
+    child.stdout = None
+    ended(child, 141)
+
+
+@test
+def a_poor_exit_leaves_nothing_behind_that_resume_would_not_remove(p):
+    expect = package_log(p)
+    job = p.job("package-log.yaml")
+    for _ in range(3):
+        child = p.start("run", job, "--continue")
+        wait_for("a start", lambda: child.poll() is not None or (p.dir / "checkpoints.db").exists())
+        child.send_signal(SIGKILL)
+        child.wait()
+    ok(p.run("run", job, "--continue"))
+    assert sorted(packages(p.dir / "packages.sqlite")) == sorted(expect)
+    left = [f for f in p.dir.iterdir() if "redo" in f.name and f.is_dir() and any(f.iterdir())]
+    assert not left, left
