@@ -301,8 +301,8 @@ static int64_t nexmark_bids(const struct nexmark_reader *n, const struct generat
     return i;
 }
 
-static void nexmark_auction(const struct nexmark_reader *n, const struct generator *g,
-                            const struct generator_place *p, struct sr_builder *b)
+static void nexmark_auction(const struct generator *g, const struct generator_place *p,
+                            struct sr_builder *b)
 {
     struct generator_auction a;
     generator_auction(g, p, &a);
@@ -319,8 +319,8 @@ static void nexmark_auction(const struct nexmark_reader *n, const struct generat
     sr_row_done(b);
 }
 
-static void nexmark_person(const struct nexmark_reader *n, const struct generator *g,
-                           const struct generator_place *p, struct sr_builder *b)
+static void nexmark_person(const struct generator *g, const struct generator_place *p,
+                           struct sr_builder *b)
 {
     struct generator_person e;
     generator_person(g, p, &e);
@@ -345,9 +345,9 @@ static int64_t nexmark_rare(const struct nexmark_reader *n, const struct generat
         struct generator_place p = generator_at(g, i);
         if (p.kind != kind) continue;
         if (is_person) {
-            nexmark_person(n, g, &p, b);
+            nexmark_person(g, &p, b);
         } else {
-            nexmark_auction(n, g, &p, b);
+            nexmark_auction(g, &p, b);
         }
     }
     return i;
