@@ -19,8 +19,10 @@ struct env {
     uint64_t (*random)(const struct env *e);
     /* One finished line without a newline; `who` names the room or the step. */
     void (*log)(const struct env *e, enum sr_level level, const char *who, const char *line);
-    /* A named place where a simulated crash may strike; does nothing on a machine. */
+    /* A named place where a rehearsed crash may strike: in the simulator, or where cli/rehearse.c was
+     * told to. NULL: nothing happens there. */
     void (*crash_point)(const struct env *e, const char *name);
+    void *crash_ctx; /* crash_point's own */
 };
 
 /* The machine. Log lines go to stderr as `2026-01-31T12:00:00.000Z LEVEL who: line`, those below
