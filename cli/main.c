@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
+#include "cli/rehearse.h"
 #include "connectors/builtin.h"
 #include "engine/base/error.h"
 #include "engine/base/fault.h"
@@ -41,6 +42,7 @@ static sr_rc main_open(struct cli *c, struct sr_error *err)
 
 static void main_close(struct cli *c)
 {
+    rehearse_close(c->rehearse);
     registry_free(c->registry);
     arena_free(c->arena);
 }
@@ -79,6 +81,9 @@ static enum cli_exit main_command(struct cli *c, int argc, char **argv)
     c->is_json = args_has(args, "json");
     c->is_quiet = args_has(args, "quiet");
     if (args_has(args, "verbose")) c->env = env_posix(SR_DEBUG);
+    if (rehearse_open(&c->rehearse, c, &err) != SR_OK) {
+        return cli_fail(c, CLI_FAILED, "%s", err.words);
+    }
     if (args_has(args, "help")) {
         command_usage(c, c->out, k);
         return CLI_OK;

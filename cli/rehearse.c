@@ -1,0 +1,76 @@
+#include "cli/rehearse.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "engine/base/error.h"
+
+#define REHEARSE_TRACE_BYTES 4096u
+
+struct rehearse {
+    char name[128];    /* of the point that kills; "": none */
+    int64_t nth;       /* passage that kills */
+    atomic_long count; /* relaxed: any thread may be the one that dies */
+    char *trace;       /* REHEARSE_TRACE_BYTES shared with the file; NULL: none */
+};
+
+static void rehearse_point(const struct env *e, const char *name)
+{
+    struct rehearse *r = e->crash_ctx;
+    if (r->trace) (void)snprintf(r->trace, REHEARSE_TRACE_BYTES, "%s\n", name);
+    if (*r->name && strcmp(name, r->name) == 0 &&
+        atomic_fetch_add_explicit(&r->count, 1, memory_order_relaxed) + 1 == r->nth) {
+        (void)raise(SIGKILL); /* does not return */
+    }
+}
+
+static sr_rc rehearse_map(struct rehearse *r, const char *path, struct sr_error *err)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd < 0) return error_errno(err, errno, "open", path);
+    void *p = MAP_FAILED;
+    if (ftruncate(fd, REHEARSE_TRACE_BYTES) == 0) {
+        p = mmap(NULL, REHEARSE_TRACE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    }
+    int number = errno;
+    (void)close(fd); /* the mapping stays */
+    if (p == MAP_FAILED) return error_errno(err, number, "map", path);
+    r->trace = p;
+    return SR_OK;
+}
+
+sr_rc rehearse_open(struct rehearse **out, struct cli *c, struct sr_error *err)
+{
+    const char *at = getenv("STREAMRUN_REHEARSE"), *trace = getenv("STREAMRUN_REHEARSE_TRACE");
+    *out = NULL;
+    if (!at && !trace) return SR_OK;
+    struct rehearse *r = calloc(1, sizeof(*r));
+    if (!r) return error_set(err, SR_ENOMEM, "out of memory");
+    const char *colon = at ? strrchr(at, ':') : NULL;
+    if (colon && (size_t)(colon - at) < sizeof(r->name)) {
+        memcpy(r->name, at, (size_t)(colon - at));
+        r->nth = strtol(colon + 1, NULL, 10);
+    }
+    sr_rc rc = trace ? rehearse_map(r, trace, err) : SR_OK;
+    if (rc != SR_OK) {
+        rehearse_close(r);
+        return rc;
+    }
+    c->env.crash_point = rehearse_point;
+    c->env.crash_ctx = r;
+    *out = r;
+    return SR_OK;
+}
+
+void rehearse_close(struct rehearse *r)
+{
+    if (!r) return;
+    if (r->trace) (void)munmap(r->trace, REHEARSE_TRACE_BYTES);
+    free(r);
+}
