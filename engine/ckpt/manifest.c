@@ -16,7 +16,10 @@ static const char manifest_magic[8] = {'S', 'R', 'C', 'H', 'K', 'P', 'T', '\n'};
 #define MANIFEST_PART_LEAST    (4u + 4u + 4u + 4u + 8u + 16u)
 #define MANIFEST_COUNTER_LEAST (4u + 8u)
 
-static const char *const manifest_ends[] = {"running", "suspended", "stopped", "finished"};
+static const char *const manifest_ends[] = {"running", "suspended", "stopped", "canceled",
+                                            "finished"};
+_Static_assert(sizeof(manifest_ends) / sizeof(manifest_ends[0]) == MANIFEST_FINISHED + 1,
+               "a word for each end");
 
 const char *manifest_end_name(enum manifest_end end)
 {

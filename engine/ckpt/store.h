@@ -1,16 +1,31 @@
 /* Where checkpoints lie: a directory in Flink's layout, one SQLite file, or memory.
  *
- * Promise: after store_publish(n) returned SR_OK, store_newest answers n, across power loss too;
+ * Promise: after store_publish(n) returned SR_OK, store_load_newest answers n, across power loss too;
  * before, never. A checkpoint is whole or absent. Every byte is under a digest and checked before it
  * is believed. Calls may block; one thread at a time.
  *
- *   store_open -> { store_publish | store_retain }* -> store_close
- *                 '- SR_EUNKNOWN: nobody can tell whether it was published: the process must stop
- *                    and let recovery look
+ *   store_open -> { store_publish | store_savepoint | store_retain | store_mark_end
+ *                   | store_next_attempt | store_load_newest }* -> store_close
  *
- * A store that is opened for running holds the job's lock (SR_EBUSY names the holder) and takes a
- * new attempt number, which fences all older ones: a publication by an older attempt is refused
- * with SR_EFENCED.
+ *   store_publish  SR_OK ------> it is there, and will be
+ *                  SR_EUNKNOWN > nobody can tell whether it is there: the process must stop and let
+ *                                recovery look
+ *                  SR_EFENCED -> another process has taken over: the process must stop; its own
+ *                                publication may or may not be there, and was not counted on
+ *                  others -----> it is not there, and never will be; the next number may be tried
+ *
+ * After SR_EUNKNOWN and SR_EFENCED every further call is refused with the same code. A store that is
+ * opened for running holds the job's lock (SR_EBUSY names the holder) and takes a new attempt number,
+ * which fences all older ones: a publication, deletion or mark by an older attempt is refused with
+ * SR_EFENCED.
+ *
+ * Directory:  DIR/JOB-ID/chk-N/{_metadata,state}   published checkpoints, immutable
+ *             DIR/JOB-ID/chk-N.end                 how the run behind it ended (store_mark_end)
+ *             DIR/JOB-ID/shared/                   for parts of several checkpoints; empty so far
+ *             DIR/JOB-ID/redo/                     store_redo_dir
+ *             DIR/JOB-ID/LOCK, counters, .ep-E/, trash/     store_dir.c says what they are for
+ * SQLite:     FILE, FILE.lock, FILE.redo/          tables: chkdb.h
+ * Savepoint:  DIR/savepoint-<6 of job id>-<12>/{_metadata,state}, or one SQLite file ... .db
  */
 #ifndef SR_CKPT_STORE_H
 #define SR_CKPT_STORE_H
@@ -19,6 +34,37 @@
 #include "engine/ckpt/manifest.h"
 
 struct store;
+
+/* Where a simulated crash may strike, between any two steps that change what lies on disk. */
+#define STORE_POINT_LIST(X)                                \
+    X(STORE_LOCKED, "store: locked")                       \
+    X(STORE_SEALED, "store: older attempts sealed")        \
+    X(STORE_ATTEMPT, "store: attempt taken")               \
+    X(STORE_BUILD_MADE, "store: build directory made")     \
+    X(STORE_DATA_WRITTEN, "store: data written")           \
+    X(STORE_DATA_SYNCED, "store: data synced")             \
+    X(STORE_METADATA_SYNCED, "store: metadata synced")     \
+    X(STORE_BUILD_SYNCED, "store: build directory synced") \
+    X(STORE_RENAMED, "store: renamed")                     \
+    X(STORE_PUBLISHED, "store: published")                 \
+    X(STORE_BEGUN, "store: transaction begun")             \
+    X(STORE_ROWS, "store: rows inserted")                  \
+    X(STORE_COMMITTED, "store: transaction committed")     \
+    X(STORE_TRASHED, "store: moved to trash")              \
+    X(STORE_TRASH_SYNCED, "store: trash synced")           \
+    X(STORE_RETAINED, "store: trash removed")              \
+    X(STORE_MARKED, "store: end marked")                   \
+    X(STORE_SAVEPOINT_BUILT, "store: savepoint built")     \
+    X(STORE_SAVEPOINT_RENAMED, "store: savepoint renamed")
+
+enum store_point {
+#define STORE_POINT_NAME(name, words) name,
+    STORE_POINT_LIST(STORE_POINT_NAME)
+#undef STORE_POINT_NAME
+        STORE_POINT_COUNT
+};
+
+const char *store_point_name(enum store_point p); /* as env->crash_point gets it */
 
 struct store_conf {
     const char *url;    /* "file:///dir", "sqlite:///file.db", an absolute path (a directory; a file
@@ -32,19 +78,24 @@ struct store_conf {
 /* Opens for running: makes what is absent, takes the lock and the next attempt. */
 sr_rc store_open(struct store **out, const struct env *env, const struct store_conf *conf,
                  struct sr_error *err);
-void store_close(struct store *s);               /* NULL allowed */
-uint64_t store_attempt(const struct store *s);   /* of this run, > 0 */
-uint64_t store_newest_id(const struct store *s); /* highest checkpoint id ever used; 0: none */
-bool store_is_durable(const struct store *s);    /* outlives the process */
+void store_close(struct store *s);             /* NULL allowed */
+uint64_t store_attempt(const struct store *s); /* of this run, > 0 */
+/* Highest checkpoint id ever used, savepoints too; 0: none. The next one must be above it. */
+uint64_t store_newest_id(const struct store *s);
+/* Takes the next attempt without letting go of the lock: for a restart within the process. */
+sr_rc store_next_attempt(struct store *s, struct sr_error *err);
+bool store_is_durable(const struct store *s); /* outlives the process */
 /* Directory for redo files that belong to checkpoints of this store; made when asked; NULL: none. */
 const char *store_redo_dir(struct store *s, struct sr_error *err);
 
-/* Publishes in one atomic step. m->part[i].bytes are written, lengths and digests filled in. */
+/* Publishes in one atomic step. m->part[i].bytes are written, parts put in order, digests filled in,
+ * and `attempt`, `version`, `job_id` and `job_name` too. */
 sr_rc store_publish(struct store *s, struct manifest *m, struct sr_error *err);
 /* After a checkpoint was shown: deletes what is beyond `retained` in the lineage; nothing that a
  * newer one needs. A failure is to be logged, no more. */
 sr_rc store_retain(struct store *s, uint64_t lineage, uint64_t shown, struct sr_error *err);
-/* Says in the newest checkpoint's record how the run ended (checkpoints list, plain `run`). */
+/* Says beside the newest checkpoint how the run ended (checkpoints list, plain `run`), durably; the
+ * checkpoint itself is not touched. SR_EABSENT: there is none. */
 sr_rc store_mark_end(struct store *s, enum manifest_end end, struct sr_error *err);
 /* Loads the newest of the newest lineage with all parts' bytes. SR_EABSENT: none. SR_ECORRUPT: it is
  * damaged; older ones are never taken instead. */
@@ -79,7 +130,8 @@ struct store_list {
  * SQLite store or `store.db#chk-7`, urls too. SR_EABSENT: nothing is there. */
 sr_rc store_find(const struct env *env, const char *path, struct arena *a, struct store_list *out,
                  struct sr_error *err);
-/* The newest checkpoint of the newest lineage of a job in a store url; SR_EABSENT: none. */
+/* The newest checkpoint of the newest lineage of a job in a store url, with `damage` if it has any;
+ * SR_EABSENT: none. */
 sr_rc store_peek(const struct env *env, const struct store_conf *conf, struct arena *a,
                  struct store_entry *out, struct sr_error *err);
 /* Loads one found entry with all bytes, each digest checked. SR_ECORRUPT with what is damaged. */

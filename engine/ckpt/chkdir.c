@@ -1,0 +1,193 @@
+#include "engine/ckpt/chkdir.h"
+
+#include <inttypes.h>
+
+#include "engine/base/error.h"
+#include "engine/ckpt/durable.h"
+
+static sr_rc chkdir_write_parts(const struct env *env, struct sr_file *f, const struct manifest *m,
+                                struct sr_error *err)
+{
+    uint64_t at = 0;
+    for (uint32_t i = 0; i < m->parts; i++) {
+        const struct manifest_part *p = &m->part[i];
+        sr_rc rc = p->len > 0 ? env->files->write(f, p->bytes, (size_t)p->len, at, err) : SR_OK;
+        if (rc != SR_OK) {
+            return rc;
+        }
+        at += p->len;
+    }
+    return SR_OK;
+}
+
+static sr_rc chkdir_write_state(const struct env *env, const char *path, const struct manifest *m,
+                                struct sr_error *err)
+{
+    const struct sr_files *fs = env->files;
+    struct sr_file *f = NULL;
+    sr_rc rc = fs->open(
+        fs, path, SR_FILE_WRITE | SR_FILE_CREATE | SR_FILE_EXCLUSIVE | SR_FILE_PRIVATE, &f, err);
+    if (rc != SR_OK) {
+        return rc;
+    }
+    rc = chkdir_write_parts(env, f, m, err);
+    store_point(env, STORE_DATA_WRITTEN);
+#ifndef MUTANT_SKIP_FSYNC /* a mutant that refers to data which is not durable */
+    if (rc == SR_OK) {
+        rc = fs->sync(f, err);
+    }
+#endif
+    sr_rc closed = fs->close(f, rc == SR_OK ? err : NULL);
+    store_point(env, STORE_DATA_SYNCED);
+    return rc == SR_OK ? closed : rc;
+}
+
+/* A mutant leaves it out, and a power loss takes the names of the files with it. */
+static sr_rc chkdir_sync(const struct env *env, const char *dir, struct sr_error *err)
+{
+#ifdef MUTANT_SKIP_DIR_FSYNC
+    (void)env;
+    (void)dir;
+    (void)err;
+    return SR_OK;
+#else
+    return env->files->sync_dir(env->files, dir, err);
+#endif
+}
+
+sr_rc chkdir_write(const struct env *env, const char *dir, const struct manifest *m,
+                   const struct sr_out *metadata, struct sr_error *err)
+{
+    struct arena *a = arena_new();
+    if (!a) {
+        return error_set(err, SR_ENOMEM, "write %s: out of memory", dir);
+    }
+    const char *state = durable_join(a, dir, CHKDIR_STATE);
+    const char *meta = durable_join(a, dir, CHKDIR_METADATA);
+    sr_rc rc = SR_OK;
+    if (!state || !meta) {
+        rc = error_set(err, SR_ENOMEM, "write %s: out of memory", dir);
+    }
+    if (rc == SR_OK) {
+        rc = chkdir_write_state(env, state, m, err);
+    }
+    if (rc == SR_OK) {
+        rc = chkdir_sync(env, dir, err);
+    }
+    if (rc == SR_OK) {
+        rc = durable_write(env, meta, metadata->data, metadata->len, err);
+    }
+    store_point(env, STORE_METADATA_SYNCED);
+    if (rc == SR_OK) {
+        rc = chkdir_sync(env, dir, err);
+    }
+    store_point(env, STORE_BUILD_SYNCED);
+    arena_free(a);
+    return rc;
+}
+
+static sr_rc chkdir_missing(const struct env *env, const char *dir, const char *name,
+                            struct sr_error *err)
+{
+    if (!durable_is_dir(env, dir)) {
+        return error_set(err, SR_EABSENT, "%s: no such checkpoint", dir);
+    }
+    return error_set(err, SR_ECORRUPT, "%s: its file %s is missing", dir, name);
+}
+
+static sr_rc chkdir_check_size(const struct env *env, const char *dir, const struct manifest *m,
+                               struct arena *a, struct sr_error *err)
+{
+    const char *state = durable_join(a, dir, CHKDIR_STATE);
+    if (!state) {
+        return error_set(err, SR_ENOMEM, "read %s: out of memory", dir);
+    }
+    struct sr_stat st;
+    sr_rc rc = env->files->stat(env->files, state, &st, err);
+    if (rc == SR_EABSENT) {
+        return chkdir_missing(env, dir, CHKDIR_STATE, err);
+    }
+    if (rc == SR_OK && (st.kind != SR_FILE_REGULAR || st.size_bytes != manifest_bytes(m))) {
+        rc = error_set(err, SR_ECORRUPT, "%s: has %" PRIu64 " bytes, not %" PRIu64, state,
+                       st.size_bytes, manifest_bytes(m));
+    }
+    return rc;
+}
+
+sr_rc chkdir_read(const struct env *env, const char *dir, struct arena *a, struct manifest **out,
+                  struct digest *digest, struct sr_error *err)
+{
+    const uint8_t *bytes = NULL;
+    size_t len = 0;
+    struct manifest *m = NULL;
+    const char *path = durable_join(a, dir, CHKDIR_METADATA);
+    if (!path) {
+        return error_set(err, SR_ENOMEM, "read %s: out of memory", dir);
+    }
+    sr_rc rc = durable_read(env, path, MANIFEST_BYTES_MAX, a, &bytes, &len, err);
+    if (rc == SR_EABSENT) {
+        return chkdir_missing(env, dir, CHKDIR_METADATA, err);
+    }
+    if (rc != SR_OK) {
+        return rc;
+    }
+    rc = manifest_decode(a, bytes, len, &m, err);
+    if (rc != SR_OK) {
+        return err ? error_wrap(err, "%s", path) : rc;
+    }
+    rc = chkdir_check_size(env, dir, m, a, err);
+    if (rc == SR_OK) {
+        *digest = digest_of(bytes, len);
+        *out = m;
+    }
+    return rc;
+}
+
+/* Hands out the pieces of `state` to the parts, each only if its digest is right. */
+static sr_rc chkdir_hand_out(const char *dir, const uint8_t *bytes, struct manifest *m,
+                             struct sr_error *err)
+{
+    uint64_t at = 0;
+    for (uint32_t i = 0; i < m->parts; i++) {
+        struct manifest_part *p = &m->part[i];
+#ifndef MUTANT_SKIP_DIGEST
+        struct digest is = digest_of(bytes + at, (size_t)p->len);
+        if (is.low != p->digest.low || is.high != p->digest.high) {
+            return error_set(err, SR_ECORRUPT,
+                             "%s/%s: damaged: part %s/%s/%" PRIu32 " at byte %" PRIu64
+                             " does not match its digest",
+                             dir, CHKDIR_STATE, p->uid, p->name, p->part, at);
+        }
+#endif
+        p->bytes = bytes + at;
+        at += p->len;
+    }
+    return SR_OK;
+}
+
+sr_rc chkdir_load(const struct env *env, const char *dir, struct arena *a, struct manifest **out,
+                  struct digest *digest, struct sr_error *err)
+{
+    struct manifest *m = NULL;
+    const uint8_t *bytes = NULL;
+    size_t len = 0;
+    sr_rc rc = chkdir_read(env, dir, a, &m, digest, err);
+    if (rc != SR_OK) {
+        return rc;
+    }
+    const char *path = durable_join(a, dir, CHKDIR_STATE);
+    if (!path) {
+        return error_set(err, SR_ENOMEM, "read %s: out of memory", dir);
+    }
+    rc = durable_read(env, path, manifest_bytes(m), a, &bytes, &len, err);
+    if (rc == SR_OK && len != manifest_bytes(m)) {
+        rc = error_set(err, SR_ECORRUPT, "%s changed while it was read", path);
+    }
+    if (rc == SR_OK) {
+        rc = chkdir_hand_out(dir, bytes, m, err);
+    }
+    if (rc == SR_OK) {
+        *out = m;
+    }
+    return rc;
+}
