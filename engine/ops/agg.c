@@ -78,26 +78,27 @@ static sr_rc agg_fold_count(const struct accumulator *c, struct sr_map *m,
 /* --- SUM ------------------------------------------------------------------------------------- */
 
 /* Integers wrap as Java's do, so they are added unsigned. When the last value was taken back the sum
- * begins anew: what floating point left over must not stay. */
-#define AGG_SUM(name, type, wide)                                                   \
-    static sr_rc agg_fold_sum_##name(const struct accumulator *c, struct sr_map *m, \
-                                     const struct agg_rows *rows)                   \
-    {                                                                               \
-        const type *arg = rows->arg->values;                                        \
-        for (uint32_t i = 0; i < rows->count; i++) {                                \
-            int sign = agg_value_sign(rows, i);                                     \
-            if (sign == 0) {                                                        \
-                continue;                                                           \
-            }                                                                       \
-            uint32_t slot = rows->slot[i];                                          \
-            type *sum = sr_map_at(m, slot, c->value);                               \
-            wide v = (wide)arg[rows->row[i]];                                       \
-            *sum = (type)(sign > 0 ? (wide)*sum + v : (wide)*sum - v);              \
-            bool has_values = agg_count(m, slot, c, sign);                          \
-            *sum = has_values ? *sum : 0;                                           \
-            sr_map_set_null(m, slot, c->value, !has_values);                        \
-        }                                                                           \
-        return SR_OK;                                                               \
+ * begins anew: what floating point left over must not stay. The first value is the sum, -0.0 too. */
+#define AGG_SUM(name, type, wide)                                                     \
+    static sr_rc agg_fold_sum_##name(const struct accumulator *c, struct sr_map *m,   \
+                                     const struct agg_rows *rows)                     \
+    {                                                                                 \
+        const type *arg = rows->arg->values;                                          \
+        for (uint32_t i = 0; i < rows->count; i++) {                                  \
+            int sign = agg_value_sign(rows, i);                                       \
+            if (sign == 0) {                                                          \
+                continue;                                                             \
+            }                                                                         \
+            uint32_t slot = rows->slot[i];                                            \
+            type *sum = sr_map_at(m, slot, c->value);                                 \
+            bool is_first = sign > 0 && sr_map_is_null(m, slot, c->value);            \
+            wide v = (wide)arg[rows->row[i]];                                         \
+            *sum = (type)(is_first ? v : sign > 0 ? (wide)*sum + v : (wide)*sum - v); \
+            bool has_values = agg_count(m, slot, c, sign);                            \
+            *sum = has_values ? *sum : 0;                                             \
+            sr_map_set_null(m, slot, c->value, !has_values);                          \
+        }                                                                             \
+        return SR_OK;                                                                 \
     }
 
 AGG_SUM(i8, int8_t, uint32_t)

@@ -35,8 +35,9 @@ struct accumulator {
     uint32_t value, count; /* columns of the map; `count` is 0 when there is none */
 };
 
-/* Values columns that the accumulators need: appended to field[*fields...], room for two each, names
- * in the arena ("sum_1", "sum_1_count"). `number` counts from 1. SR_ECONFIG for what has no kernel. */
+/* The value columns that an accumulator needs are appended to field[*fields...], the columns of the
+ * map, where there is room for two; names ("sum_1", "sum_1_count") are in the arena. `number` counts
+ * from 1. SR_ECONFIG for what has no kernel. */
 sr_rc agg_declare(struct arena *a, const struct agg *agg, uint32_t number, struct accumulator *out,
                   struct sr_field *field, uint32_t *fields, struct sr_error *err);
 /* Can values be taken back? */

@@ -1,0 +1,49 @@
+/* What the running and the windowed aggregation share: the map of groups, arguments, accumulators.
+ */
+#ifndef SR_OPS_AGGREGATE_H
+#define SR_OPS_AGGREGATE_H
+
+#include <streamrun/op.h>
+#include <streamrun/state.h>
+
+#include "engine/expr/program.h"
+#include "engine/expr/steps.h"
+#include "engine/ops/agg.h"
+
+struct aggregate {
+    const struct aggregate_step *step;
+    struct sr_home *home;
+    struct sr_state *state;
+    const struct sr_schema *out;
+    struct sr_map *groups;
+    struct accumulator *accumulator; /* by aggregate */
+    struct arena *arena;
+    struct program *program;  /* arguments and filters; NULL: there is neither */
+    uint32_t *arg, *filter;   /* by aggregate: output of the program; UINT32_MAX: none */
+    struct sr_column **input; /* outputs of the program, for the rows of the running call */
+    uint32_t inputs;
+    /* The rows of the running call that can be computed. */
+    uint16_t row[SR_BATCH_ROWS];
+    uint32_t rows;
+    uint32_t slot[SR_BATCH_ROWS];
+    bool is_new[SR_BATCH_ROWS];
+    int8_t sign[SR_BATCH_ROWS];
+};
+
+/* Declares the map "groups"; `has_rows` adds a value column `rows` in front of the accumulators. */
+sr_rc aggregate_open(struct aggregate *a, const struct sr_op_open *o, bool has_rows,
+                     struct sr_error *err);
+void aggregate_close(struct aggregate *a); /* half-open ones too */
+/* Computes arguments and filters of live rows of `v` from `from` on; rows that fail go to io->bad.
+ * Fills a->row and a->rows, and *used with the live rows that are done with. */
+sr_rc aggregate_begin(struct aggregate *a, const struct sr_view *v, uint32_t from,
+                      struct sr_op_io *io, uint32_t *used, struct sr_error *err);
+void aggregate_end(struct aggregate *a); /* lets go of the arguments */
+/* Finds or makes the groups of a->row, fills a->slot and a->is_new; new ones are cleared. */
+sr_rc aggregate_groups(struct aggregate *a, const struct sr_view *v, const int64_t *namespaces,
+                       struct sr_error *err);
+/* Folds rows into accumulator i. `rows->row` are row numbers; rows->arg is filled here. */
+sr_rc aggregate_fold(struct aggregate *a, uint32_t i, struct agg_rows rows, struct sr_error *err);
+sr_rc aggregate_failed(const struct aggregate *a, sr_rc rc, struct sr_error *err);
+
+#endif
