@@ -9,26 +9,28 @@
 int main(int argc, char **argv)
 {
     if (argc < 3) return 2;
-    auto json = simdjson::padded_string::load(argv[1]).take_value();
+    simdjson::padded_string json;
+    if (simdjson::padded_string::load(argv[1]).get(json)) return 1;
     int fd = open(argv[2], O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     std::string out;
     out.reserve(1 << 19);
     simdjson::ondemand::parser parser;
-    auto docs = parser.iterate_many(json, 1 << 20).take_value();
+    simdjson::ondemand::document_stream docs;
+    if (parser.iterate_many(json, 1 << 20).get(docs)) return 1;
     char number[32];
     for (auto doc : docs) {
-        auto object = doc.get_object().take_value();
+        simdjson::ondemand::object object;
+        if (doc.get_object().get(object)) return 1;
         int64_t auction = 0, price = 0;
-        std::string_view channel;
+        std::string_view channel, key;
         for (auto field : object) {
-            simdjson::ondemand::field f = field.take_value();
-            auto key = f.key();
+            if (field.unescaped_key().get(key)) return 1;
             if (key == "auction") {
-                auction = f.value().get_int64().take_value();
+                if (field.value().get_int64().get(auction)) return 1;
             } else if (key == "price") {
-                price = f.value().get_int64().take_value();
+                if (field.value().get_int64().get(price)) return 1;
             } else if (key == "channel") {
-                channel = f.value().get_string().take_value();
+                if (field.value().get_string().get(channel)) return 1;
             }
         }
         if (price <= 1000000) continue;
