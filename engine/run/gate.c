@@ -4,10 +4,11 @@
 
 #include "engine/base/error.h"
 
-sr_rc gate_init(struct gate *g, uint32_t inputs, struct sr_home *home, struct sr_error *err)
+sr_rc gate_init(struct gate *g, uint32_t inputs, struct sr_error *err)
 {
     sr_assert(inputs > 0);
-    *g = (struct gate){.inputs = inputs, .home = home, .watermark = SR_WATERMARK_NONE};
+    *g = (struct gate){.inputs = inputs};
+    g->watermark = g->watermark_end = SR_WATERMARK_NONE;
     g->input = calloc(inputs, sizeof(*g->input));
     if (!g->input) return error_set(err, SR_ENOMEM, "out of memory for %u inputs", inputs);
     for (uint32_t i = 0; i < inputs; i++) {
@@ -69,6 +70,7 @@ static bool gate_advance(struct gate *g)
     int64_t lowest = gate_lowest(g, NULL);
     if (lowest <= g->watermark) return false;
     g->watermark = lowest;
+    if (lowest != SR_WATERMARK_END) g->watermark_end = lowest;
     return true;
 }
 

@@ -25,10 +25,12 @@
 struct gate_input {
     struct ring *ring;
     uint32_t port;         /* of the operator that reads */
+    uint32_t from_node;    /* of the plan, whose rows come */
     uint64_t barrier;      /* newest that it has shown; 0: none */
     int64_t watermark;     /* SR_WATERMARK_NONE: none */
     int64_t watermark_end; /* the last one that was not SR_WATERMARK_END: what is saved */
     bool is_idle, is_ended;
+    bool is_restored; /* the watermark came out of a checkpoint */
 };
 
 struct gate {
@@ -42,11 +44,12 @@ struct gate {
     uint32_t flags;        /* of that barrier */
     uint64_t passed;       /* newest that was passed on or dropped */
     int64_t watermark;     /* of the merged stream */
-    struct sr_home *home;  /* for merged watermarks of views */
+    int64_t watermark_end; /* the last one that was not SR_WATERMARK_END: what is saved */
+    struct sr_home *home;  /* for merged watermarks of views; set by the task */
 };
 
-/* Room for `inputs` inputs; the caller fills ring and port of each. */
-sr_rc gate_init(struct gate *g, uint32_t inputs, struct sr_home *home, struct sr_error *err);
+/* Room for `inputs` inputs; the caller fills ring, port and from_node of each. */
+sr_rc gate_init(struct gate *g, uint32_t inputs, struct sr_error *err);
 void gate_done(struct gate *g); /* half-made ones too; the rings stay the caller's */
 
 /* The next message for the task: a view (with its input's port), a watermark, idle or active, an

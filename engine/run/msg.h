@@ -19,7 +19,7 @@ enum msg_kind {
 
 enum {
     BARRIER_LAST = 1u << 0,  /* the input ended: no row follows this barrier */
-    BARRIER_HOLD = 1u << 1,  /* sources read nothing until it is shown or dropped */
+    BARRIER_HOLD = 1u << 1,  /* sources read nothing behind it, unless it is dropped */
     BARRIER_DRAIN = 1u << 2, /* sources send watermark +infinity before it */
     BARRIER_FLAGS = 3        /* bits */
 };

@@ -27,7 +27,8 @@ _Static_assert(RING_URGENT < RING_SLOTS, "rows need slots too");
 struct ring {
     alignas(64) _Atomic uint32_t tail; /* the writer's; seq_cst against waker.is_parked */
     uint32_t head_seen;
-    struct waker *writer;              /* set before the tasks run */
+    struct waker *writer; /* of the task's worker, set before it runs; NULL: nobody sleeps */
+    uint32_t writer_task, reader_task;
     alignas(64) _Atomic uint32_t head; /* the reader's; seq_cst against is_refused */
     uint32_t tail_seen;
     struct waker *reader;

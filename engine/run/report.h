@@ -1,0 +1,66 @@
+/* What tasks tell the supervisor: a queue with a lock, many writers, one reader.
+ *
+ * Reports are rare (a few a checkpoint and task), so a lock is no matter. A report carries a number
+ * or the bytes of a checkpoint; whoever takes it frees it.
+ */
+#ifndef SR_RUN_REPORT_H
+#define SR_RUN_REPORT_H
+
+#include "engine/base/bytes.h"
+#include "engine/base/thread.h"
+#include "engine/run/metrics.h"
+
+enum report_kind {
+    REPORT_SAVED,     /* the task's part of `checkpoint` */
+    REPORT_DECLINED,  /* it could not; error says why */
+    REPORT_CONFIRMED, /* its sink has committed everything up to `checkpoint` */
+    REPORT_DRAINED,   /* its source is read to its end */
+    REPORT_WANTED,    /* its sink wants a checkpoint soon */
+    REPORT_ENDED,     /* it passed on the end, and will do nothing more */
+    REPORT_FAILED     /* error says why */
+};
+
+/* One part of a checkpoint. */
+struct report_part {
+    const char *uid; /* the plan's */
+    char name[24];
+    struct sr_out bytes;
+};
+
+struct report_counts {
+    uint32_t node;
+    struct counts counts;
+};
+
+struct report {
+    enum report_kind kind;
+    uint32_t task, part, parts;
+    uint64_t checkpoint;
+    struct sr_error error;
+    uint32_t saved; /* parts that it holds */
+    struct report_part *item;
+    uint32_t counted; /* nodes of the task */
+    struct report_counts *count;
+    struct report *next;
+};
+
+struct report *report_new(enum report_kind kind); /* NULL: out of memory */
+void report_free(struct report *r);               /* NULL allowed */
+/* Takes bytes; false: out of memory. */
+bool report_add_part(struct report *r, const char *uid, const char *name, struct sr_out *bytes);
+
+struct reports {
+    struct mutex *lock;
+    struct report *first, *last;
+    atomic_bool is_lost;     /* memory ran out for a report of a failure */
+    void (*wake)(void *ctx); /* after every put; NULL: the reader looks by itself */
+    void *ctx;
+};
+
+sr_rc reports_init(struct reports *q, struct sr_error *err);
+void reports_done(struct reports *q);
+void reports_put(struct reports *q, struct report *r); /* takes r; any thread */
+void reports_lose(struct reports *q);           /* a task failed, and not even that can be told */
+struct report *reports_take(struct reports *q); /* the oldest, the caller's; NULL: none */
+
+#endif

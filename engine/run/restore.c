@@ -1,0 +1,215 @@
+#include "engine/run/restore.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/error.h"
+
+static bool restore_is_part(const struct manifest_part *p, const char *uid, const char *name)
+{
+    return strcmp(p->uid, uid) == 0 && strcmp(p->name, name) == 0;
+}
+
+/* --- Fit -------------------------------------------------------------------------------------- */
+
+/* Does some operator of the plan claim this part? Watermarks of inputs are nobody's property: where
+ * their place is gone, they are not missed. */
+static bool restore_is_claimed(const struct plan *p, const struct manifest_part *part)
+{
+    if (strncmp(part->name, "gate", 4) == 0) return true;
+    for (uint32_t i = 0; i < p->nodes; i++) {
+        const struct plan_node *n = &p->node[i];
+        if (strcmp(n->uid, part->uid) != 0) continue;
+        bool is_source = strcmp(part->name, "splits") == 0 || strcmp(part->name, "waiting") == 0;
+        if (is_source && n->kind == PLAN_SOURCE) return true;
+        if (strcmp(part->name, "notes") == 0 && n->kind == PLAN_SINK) return true;
+        if (strcmp(part->name, "state") == 0 && n->kind == PLAN_OP && n->op->is_keyed) return true;
+    }
+    return false;
+}
+
+sr_rc restore_check(const struct plan *p, const struct manifest *m, bool may_drop_state,
+                    struct sr_error *err)
+{
+    for (uint32_t i = 0; i < m->parts; i++) {
+        const struct manifest_part *part = &m->part[i];
+        if (!may_drop_state && !restore_is_claimed(p, part)) {
+            return error_set(err, SR_EMISFIT,
+                             "checkpoint %llu holds state (%s) of '%s', which no step of the job "
+                             "claims; --allow-non-restored-state drops it",
+                             (unsigned long long)m->checkpoint, part->name, part->uid);
+        }
+        if (strcmp(part->name, "state") == 0 && m->max_parallelism != p->max_parallelism) {
+            return error_set(err, SR_EMISFIT,
+                             "checkpoint %llu has keyed state in %u key groups, but the job has "
+                             "pipeline.max-parallelism %u; it cannot be changed",
+                             (unsigned long long)m->checkpoint, m->max_parallelism,
+                             p->max_parallelism);
+        }
+    }
+    return SR_OK;
+}
+
+/* --- Sources ---------------------------------------------------------------------------------- */
+
+static sr_rc restore_source(struct crew *c, uint32_t node, const struct manifest *m,
+                            struct sr_error *err)
+{
+    const struct plan_node *n = &c->plan->node[node];
+    int64_t lowest = SR_WATERMARK_END;
+    for (uint32_t i = 0; i < m->parts; i++) {
+        const struct manifest_part *p = &m->part[i];
+        bool is_pool = restore_is_part(p, n->uid, "waiting");
+        if (!is_pool && !restore_is_part(p, n->uid, "splits")) continue;
+        int64_t ms;
+        sr_rc rc = source_load(c->pool[node], is_pool, p->bytes, p->len, &ms);
+        if (rc != SR_OK) {
+            return error_set(err, rc, "state of source '%s' (%s) cannot be read", n->uid, p->name);
+        }
+        if (ms < lowest) lowest = ms;
+    }
+    if (lowest == SR_WATERMARK_END) return SR_OK;
+    for (uint32_t part = 0; part < c->plan->vertex[n->vertex].parallelism; part++) {
+        c->task[c->first[n->vertex] + part].source.stamp.watermark = lowest;
+    }
+    return SR_OK;
+}
+
+sr_rc restore_sources(struct crew *c, const struct manifest *m, struct sr_error *err)
+{
+    for (uint32_t i = 0; i < c->plan->nodes; i++) {
+        if (!c->pool[i]) continue;
+        sr_rc rc = restore_source(c, i, m, err);
+        if (rc != SR_OK) return rc;
+    }
+    return SR_OK;
+}
+
+/* --- Counters --------------------------------------------------------------------------------- */
+
+static int64_t restore_counter(const struct manifest *m, const char *name)
+{
+    for (uint32_t i = 0; i < m->counters; i++) {
+        if (strcmp(m->counter[i].name, name) == 0) return m->counter[i].value;
+    }
+    return 0;
+}
+
+/* Subtask 0 goes on counting where all of them were. */
+static sr_rc restore_task_counters(struct crew *c, struct task *t, const struct manifest *m,
+                                   struct sr_error *err)
+{
+    char name[MANIFEST_NAME_MAX];
+    struct task_node *node = calloc(t->vertex->nodes, sizeof(*node));
+    if (!node) return error_set(err, SR_ENOMEM, "out of memory");
+    uint32_t nodes = task_nodes(t, node);
+    for (uint32_t i = 0; i < nodes; i++) {
+        for (uint32_t k = 0; k < COUNTER_COUNT; k++) {
+            enum counter_name counter = (enum counter_name)k;
+            if (!counter_path(c->plan, node[i].node, counter, name, sizeof(name))) continue;
+            counters_add(node[i].count, counter, restore_counter(m, name));
+        }
+    }
+    free(node);
+    return SR_OK;
+}
+
+sr_rc restore_counters(struct crew *c, const struct manifest *m, struct sr_error *err)
+{
+    for (uint32_t i = 0; i < c->tasks; i++) {
+        if (c->task[i].part != 0) continue;
+        sr_rc rc = restore_task_counters(c, &c->task[i], m, err);
+        if (rc != SR_OK) return rc;
+    }
+    return SR_OK;
+}
+
+/* --- Sinks ------------------------------------------------------------------------------------ */
+
+static sr_rc restore_notes(const struct plan_node *n, const struct manifest *m,
+                           struct sink_notes *out, struct sr_error *err)
+{
+    for (uint32_t i = 0; i < m->parts; i++) {
+        const struct manifest_part *p = &m->part[i];
+        if (!restore_is_part(p, n->uid, "notes")) continue;
+        sr_rc rc = sink_notes_load(out, p->bytes, p->len);
+        if (rc != SR_OK) {
+            return error_set(err, rc, "state of sink '%s' (%s) cannot be read", n->uid, p->name);
+        }
+    }
+    return SR_OK;
+}
+
+/* In order of checkpoints; parts come in order of subtasks, and keep that. */
+static sr_rc restore_commit(struct sink *s, const struct sink_notes *notes, const struct env *env,
+                            struct sr_error *err)
+{
+    uint64_t last = 0;
+    for (;;) {
+        uint64_t next = UINT64_MAX;
+        for (uint32_t i = 0; i < notes->count; i++) {
+            const struct sink_note *n = &notes->item[i];
+            if (n->kind != SR_NOTE_COMMIT || n->checkpoint <= last) continue;
+            if (n->checkpoint < next) next = n->checkpoint;
+        }
+        if (next == UINT64_MAX) return SR_OK;
+        for (uint32_t i = 0; i < notes->count; i++) {
+            const struct sink_note *n = &notes->item[i];
+            if (n->kind != SR_NOTE_COMMIT || n->checkpoint != next) continue;
+            struct sr_bytes note = {n->bytes, n->len};
+            sr_rc rc = s->node->sink->commit(s->instance, n->checkpoint, note, err);
+            if (rc != SR_OK) {
+                return error_wrap(err, "sink '%s', commit of checkpoint %llu again", s->node->step,
+                                  (unsigned long long)n->checkpoint);
+            }
+            env_crash_point(env, "run: after a restored commit");
+        }
+        last = next;
+    }
+}
+
+static sr_rc restore_states(struct task *first, uint32_t parts, const struct sink_notes *notes,
+                            struct sr_error *err)
+{
+    uint32_t turn = 0;
+    for (uint32_t i = 0; i < notes->count; i++) {
+        const struct sink_note *n = &notes->item[i];
+        struct sink *s = &first[turn % parts].sink;
+        if (n->kind != SR_NOTE_STATE || !s->node->sink->restore) continue;
+        turn++;
+        sr_rc rc = s->node->sink->restore(s->instance, (struct sr_bytes){n->bytes, n->len}, err);
+        if (rc != SR_OK) return error_wrap(err, "sink '%s'", s->node->step);
+    }
+    return SR_OK;
+}
+
+static sr_rc restore_recover(struct sink *s, const struct sink_notes *notes, struct sr_error *err)
+{
+    if (!s->node->sink->recover) return SR_OK;
+    struct sr_bytes *live = calloc(notes->count + 1, sizeof(*live));
+    if (!live) return error_set(err, SR_ENOMEM, "sink '%s': out of memory", s->node->step);
+    for (uint32_t i = 0; i < notes->count; i++) {
+        live[i] = (struct sr_bytes){notes->item[i].bytes, notes->item[i].len};
+    }
+    sr_rc rc = s->node->sink->recover(s->instance, live, notes->count, err);
+    free(live);
+    return rc == SR_OK ? rc : error_wrap(err, "sink '%s'", s->node->step);
+}
+
+sr_rc restore_sinks(struct crew *c, const struct manifest *m, struct sr_error *err)
+{
+    for (uint32_t i = 0; i < c->plan->vertices; i++) {
+        const struct plan_vertex *v = &c->plan->vertex[i];
+        const struct plan_node *n = &c->plan->node[v->node[v->nodes - 1]];
+        if (n->kind != PLAN_SINK) continue;
+        struct task *first = &c->task[c->first[i]];
+        struct sink_notes notes = {.count = 0};
+        sr_rc rc = m ? restore_notes(n, m, &notes, err) : SR_OK;
+        if (rc == SR_OK) rc = restore_commit(&first->sink, &notes, c->env, err);
+        if (rc == SR_OK) rc = restore_states(first, v->parallelism, &notes, err);
+        if (rc == SR_OK) rc = restore_recover(&first->sink, &notes, err);
+        sink_notes_done(&notes);
+        if (rc != SR_OK) return rc;
+    }
+    return SR_OK;
+}

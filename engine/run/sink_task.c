@@ -1,0 +1,267 @@
+#include "engine/run/sink_task.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/assert.h"
+#include "engine/base/error.h"
+
+#define SINK_RETRY_US INT64_C(20000) /* when a sink that is busy does not say until when */
+
+/* --- Notes ------------------------------------------------------------------------------------ */
+
+sr_rc sink_notes_add(struct sink_notes *l, uint64_t checkpoint, enum sr_note_kind kind,
+                     struct sr_bytes note)
+{
+    if (l->count == l->capacity) {
+        uint32_t more = l->capacity ? l->capacity * 2 : 8;
+        struct sink_note *grown = realloc(l->item, more * sizeof(*grown));
+        if (!grown) return SR_ENOMEM;
+        l->item = grown;
+        l->capacity = more;
+    }
+    uint8_t *bytes = malloc((size_t)note.len + 1);
+    if (!bytes) return SR_ENOMEM;
+    if (note.len > 0) memcpy(bytes, note.data, note.len);
+    l->item[l->count++] =
+        (struct sink_note){.checkpoint = checkpoint, .kind = kind, .len = note.len, .bytes = bytes};
+    return SR_OK;
+}
+
+void sink_notes_done(struct sink_notes *l)
+{
+    for (uint32_t i = 0; i < l->count; i++) {
+        free(l->item[i].bytes);
+    }
+    free(l->item);
+    *l = (struct sink_notes){.count = 0};
+}
+
+/* Frees and removes note i. */
+static void sink_notes_remove(struct sink_notes *l, uint32_t i)
+{
+    free(l->item[i].bytes);
+    l->count--;
+    for (; i < l->count; i++) {
+        l->item[i] = l->item[i + 1];
+    }
+}
+
+/* What was the writer's own at an older checkpoint is replaced by what it says now: notes from index
+ * `fresh` on stay. */
+static void sink_notes_replace_states(struct sink_notes *l, uint32_t fresh)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < l->count; i++) {
+        struct sink_note *n = &l->item[i];
+        if (i < fresh && n->kind == SR_NOTE_STATE) {
+            free(n->bytes);
+        } else {
+            l->item[kept++] = *n;
+        }
+    }
+    l->count = kept;
+}
+
+sr_rc sink_notes_load(struct sink_notes *l, const void *bytes, size_t len)
+{
+    struct bytes_in in = bytes_in(bytes, len);
+    uint32_t count = bytes_get_u32(&in);
+    for (uint32_t i = 0; i < count && !in.is_broken; i++) {
+        uint64_t checkpoint = bytes_get_u64(&in);
+        uint8_t kind = bytes_get_u8(&in);
+        struct sr_bytes note = bytes_get_blob(&in);
+        if (in.is_broken || kind > SR_NOTE_STATE) return SR_ECORRUPT;
+        sr_rc rc = sink_notes_add(l, checkpoint, (enum sr_note_kind)kind, note);
+        if (rc != SR_OK) return rc;
+    }
+    return in.is_broken || in.at != in.end ? SR_ECORRUPT : SR_OK;
+}
+
+bool sink_save(const struct sink *s, struct sr_out *out)
+{
+    if (!bytes_put_u32(out, s->notes.count)) return false;
+    for (uint32_t i = 0; i < s->notes.count; i++) {
+        const struct sink_note *n = &s->notes.item[i];
+        if (!bytes_put_u64(out, n->checkpoint) || !bytes_put_u8(out, (uint8_t)n->kind) ||
+            !bytes_put_blob(out, n->bytes, n->len)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* --- Life ------------------------------------------------------------------------------------- */
+
+static void sink_ask(const struct sr_sink_open *o)
+{
+    const struct sink *s = o->engine;
+    if (s->ask) s->ask(s->ask_ctx);
+}
+
+sr_rc sink_open(struct sink *s, const struct plan *p, const struct plan_node *n,
+                const struct env *env, struct sr_home *home, const struct sr_sink_open *open,
+                struct sr_error *err)
+{
+    s->node = n;
+    s->open = *open;
+    counters_init(&s->count);
+    host_init(&s->host, &s->ctx, env, home, n->step);
+    s->host.time_zone = p->job->settings.time_zone;
+    s->instance = calloc(1, n->sink->sink_size ? n->sink->sink_size : 1);
+    if (!s->instance) return error_set(err, SR_ENOMEM, "sink '%s': out of memory", n->step);
+    s->open.size = sizeof(s->open);
+    s->open.host = &s->host;
+    s->open.conf = n->conf;
+    s->open.schema = n->out;
+    s->open.format = n->sink_caps.makes_rows ? NULL : n->format;
+    s->open.format_conf = n->format_conf;
+    s->open.uid = n->uid;
+    s->open.ask_checkpoint = sink_ask;
+    s->open.engine = s;
+    sr_rc rc = n->sink->open(s->instance, &s->open, err);
+    if (rc != SR_OK) return error_wrap(err, "sink '%s'", n->step);
+    s->is_open = true;
+    return SR_OK;
+}
+
+void sink_close(struct sink *s)
+{
+    if (s->is_open) s->node->sink->close(s->instance);
+    s->is_open = false;
+    view_release(s->view);
+    s->view = NULL;
+    sink_notes_done(&s->notes);
+    free(s->instance);
+    s->instance = NULL;
+}
+
+/* --- Writing ---------------------------------------------------------------------------------- */
+
+void sink_put(struct sink *s, struct sr_view *v)
+{
+    sr_assert(!s->view);
+    counters_add(&s->count, COUNTER_in, v->picked);
+    s->view = v;
+    s->from = 0;
+}
+
+static struct sr_wait sink_no_wait(void)
+{
+    return (struct sr_wait){.fd = -1, .until_us = INT64_MAX};
+}
+
+/* A busy sink is always asked again. */
+static enum sink_did sink_is_busy(struct sr_wait *wait, int64_t now_us)
+{
+    if (wait->fd < 0 && wait->until_us == INT64_MAX) wait->until_us = now_us + SINK_RETRY_US;
+    return SINK_BUSY;
+}
+
+/* The row behind those that were written cannot be: the job fails, or goes on without it. */
+static bool sink_skip_row(struct sink *s)
+{
+    if (s->node->on_error == JOB_FAIL || s->from >= s->view->picked) return false;
+    s->from++;
+    counters_add(&s->count, COUNTER_skipped, 1);
+    return true;
+}
+
+enum sink_did sink_write(struct sink *s, int64_t now_us, struct sr_wait *wait, struct sr_error *err)
+{
+    *wait = sink_no_wait();
+    while (s->view && s->from < s->view->picked) {
+        uint32_t done = 0;
+        sr_rc rc = s->node->sink->write(s->instance, s->view, s->from, &done, wait, err);
+        sr_assert(done <= s->view->picked - s->from);
+        s->from += done;
+        s->is_dirty = true;
+        counters_add(&s->count, COUNTER_out, done);
+        if (rc == SR_EBUSY) return sink_is_busy(wait, now_us);
+        if (rc == SR_EDATA && sink_skip_row(s)) continue;
+        if (rc != SR_OK) {
+            (void)error_wrap(err, "sink '%s'", s->node->step);
+            return SINK_FAILED;
+        }
+        sr_assert(done > 0);
+    }
+    view_release(s->view);
+    s->view = NULL;
+    return SINK_DONE;
+}
+
+enum sink_did sink_flush(struct sink *s, int64_t now_us, struct sr_wait *wait, struct sr_error *err)
+{
+    *wait = sink_no_wait();
+    if (!s->is_dirty) return SINK_DONE;
+    sr_rc rc = SR_OK;
+    if (s->node->sink->flush) rc = s->node->sink->flush(s->instance, wait, err);
+    if (rc == SR_EBUSY) return sink_is_busy(wait, now_us);
+    if (rc != SR_OK) {
+        (void)error_wrap(err, "sink '%s'", s->node->step);
+        return SINK_FAILED;
+    }
+    s->is_dirty = false;
+    return SINK_DONE;
+}
+
+/* --- Checkpoints ------------------------------------------------------------------------------ */
+
+struct sink_adder {
+    struct sr_notes base;
+    struct sink_notes *notes;
+    uint64_t checkpoint;
+};
+
+static sr_rc sink_add_note(struct sr_notes *base, enum sr_note_kind kind, struct sr_bytes note)
+{
+    const struct sink_adder *a = (const struct sink_adder *)(const void *)base;
+    return sink_notes_add(a->notes, a->checkpoint, kind, note);
+}
+
+enum sink_did sink_prepare(struct sink *s, uint64_t checkpoint, bool is_last, int64_t now_us,
+                           struct sr_wait *wait, struct sr_error *err)
+{
+    sr_assert(!s->view);
+    *wait = sink_no_wait();
+    uint32_t before = s->notes.count;
+    struct sink_adder adder = {
+        .base = {.add = sink_add_note}, .notes = &s->notes, .checkpoint = checkpoint};
+    sr_rc rc = s->node->sink->prepare(s->instance, checkpoint, is_last, &adder.base, wait, err);
+    if (rc == SR_OK) {
+        sink_notes_replace_states(&s->notes, before);
+        s->is_dirty = false;
+        return SINK_DONE;
+    }
+    while (s->notes.count > before) {
+        sink_notes_remove(&s->notes, s->notes.count - 1);
+    }
+    if (rc == SR_EBUSY) return sink_is_busy(wait, now_us);
+    (void)error_wrap(err, "sink '%s', checkpoint %llu", s->node->step,
+                     (unsigned long long)checkpoint);
+    return SINK_FAILED;
+}
+
+enum sink_did sink_commit(struct sink *s, uint64_t checkpoint, int64_t now_us, struct sr_wait *wait,
+                          struct sr_error *err)
+{
+    *wait = sink_no_wait();
+    uint32_t i = 0;
+    while (i < s->notes.count) {
+        const struct sink_note *n = &s->notes.item[i];
+        if (n->kind != SR_NOTE_COMMIT || n->checkpoint > checkpoint) {
+            i++;
+            continue;
+        }
+        struct sr_bytes note = {n->bytes, n->len};
+        sr_rc rc = s->node->sink->commit(s->instance, n->checkpoint, note, err);
+        if (rc == SR_EBUSY) return sink_is_busy(wait, now_us);
+        if (rc != SR_OK) {
+            (void)error_wrap(err, "sink '%s', commit of checkpoint %llu", s->node->step,
+                             (unsigned long long)n->checkpoint);
+            return SINK_FAILED;
+        }
+        sink_notes_remove(&s->notes, i);
+    }
+    return SINK_DONE;
+}

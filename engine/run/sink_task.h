@@ -1,0 +1,73 @@
+/* The tail of a task that ends in a sink: writes views, prepares at barriers, commits when shown.
+ *
+ *   sink_put -> { sink_write }* DONE      a view, perhaps in pieces while the target is busy
+ *   sink_flush                            no row is waiting: hand on what is buffered
+ *   sink_prepare(n) -> sink_save          at barrier n; the notes of n join those not committed yet
+ *   sink_commit(n)                        checkpoint n was shown: all notes up to n, in order
+ *
+ * The list of all notes that are not committed is part of every checkpoint, so a later one carries
+ * what a dropped one prepared. Notes that a call of prepare adds count only if it answers SR_OK; a
+ * sink that was busy adds them again. SR_NOTE_STATE notes live until the next prepare.
+ */
+#ifndef SR_RUN_SINK_TASK_H
+#define SR_RUN_SINK_TASK_H
+
+#include "engine/base/bytes.h"
+#include "engine/data/host.h"
+#include "engine/run/metrics.h"
+
+struct sink_note {
+    uint64_t checkpoint; /* that it was prepared for */
+    enum sr_note_kind kind;
+    uint32_t len;
+    uint8_t *bytes; /* owned */
+};
+
+struct sink_notes {
+    uint32_t count, capacity;
+    struct sink_note *item; /* commits in order of checkpoints */
+};
+
+sr_rc sink_notes_add(struct sink_notes *l, uint64_t checkpoint, enum sr_note_kind kind,
+                     struct sr_bytes note); /* copies */
+void sink_notes_done(struct sink_notes *l);
+/* Adds the notes of a part of a checkpoint. SR_ECORRUPT, SR_ENOMEM. */
+sr_rc sink_notes_load(struct sink_notes *l, const void *bytes, size_t len);
+
+struct sink {
+    const struct plan_node *node;
+    struct sr_host host;
+    struct host_ctx ctx;
+    void *instance;
+    bool is_open;
+    struct sr_sink_open open;
+    struct sink_notes notes; /* not committed */
+    struct sr_view *view;    /* being written; NULL: none */
+    uint32_t from;           /* its live rows before it are done */
+    bool is_dirty;           /* rows were written since the last flush */
+    struct counters count;
+    void (*ask)(void *ctx); /* a checkpoint is wanted soon */
+    void *ask_ctx;
+};
+
+enum sink_did { SINK_DONE, SINK_BUSY, SINK_FAILED };
+
+/* `open` says what the sink is to know of the job; host, conf, schema, format are filled in here. */
+sr_rc sink_open(struct sink *s, const struct plan *p, const struct plan_node *n,
+                const struct env *env, struct sr_home *home, const struct sr_sink_open *open,
+                struct sr_error *err);
+void sink_close(struct sink *s);
+
+void sink_put(struct sink *s, struct sr_view *v); /* takes v; only when none is being written */
+enum sink_did sink_write(struct sink *s, int64_t now_us, struct sr_wait *wait,
+                         struct sr_error *err);
+enum sink_did sink_flush(struct sink *s, int64_t now_us, struct sr_wait *wait,
+                         struct sr_error *err);
+enum sink_did sink_prepare(struct sink *s, uint64_t checkpoint, bool is_last, int64_t now_us,
+                           struct sr_wait *wait, struct sr_error *err);
+bool sink_save(const struct sink *s, struct sr_out *out); /* false: out of memory */
+/* SINK_BUSY: some note could not be committed yet; the next call goes on with it. */
+enum sink_did sink_commit(struct sink *s, uint64_t checkpoint, int64_t now_us, struct sr_wait *wait,
+                          struct sr_error *err);
+
+#endif

@@ -1,0 +1,528 @@
+#include "engine/run/source_task.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/assert.h"
+#include "engine/base/error.h"
+#include "engine/data/builder.h"
+
+#define SOURCE_DECODE_BYTES \
+    SR_BATCH_BYTES /* given to a decoder at once, unless a record is larger */
+
+/* --- Opening ---------------------------------------------------------------------------------- */
+
+static sr_rc source_open_decoder(struct source *s, struct sr_error *err)
+{
+    const struct plan_node *n = s->node;
+    if (n->source_caps.makes_rows) return SR_OK;
+    sr_assert(n->format);
+    s->decoder = calloc(1, n->format->decoder_size ? n->format->decoder_size : 1);
+    s->bad = calloc(SR_BAD_MAX, sizeof(*s->bad));
+    s->row_at = calloc(SR_BATCH_ROWS, sizeof(*s->row_at));
+    if (!s->decoder || !s->bad || !s->row_at) {
+        return error_set(err, SR_ENOMEM, "source '%s': out of memory", n->step);
+    }
+    struct sr_format_open o = {
+        .size = sizeof(o), .host = &s->host, .conf = n->format_conf, .schema = n->read};
+    sr_rc rc = n->format->decode_open(s->decoder, &o, err);
+    if (rc != SR_OK) return error_wrap(err, "source '%s', format %s", n->step, n->format->name);
+    s->is_decoding = true;
+    return SR_OK;
+}
+
+sr_rc source_open(struct source *s, const struct source_conf *conf, struct sr_error *err)
+{
+    const struct plan_node *n = conf->node;
+    *s = (struct source){.node = n, .pool = conf->pool, .home = conf->home, .ending = -1};
+    s->stamp.is_on = n->stamp >= 0;
+    s->stamp.idle_us = n->idle_timeout_us;
+    s->stamp.watermark = SR_WATERMARK_NONE;
+    counters_init(&s->count);
+    host_init(&s->host, &s->ctx, conf->env, conf->home, n->step);
+    s->host.time_zone = conf->plan->job->settings.time_zone;
+    s->reader = calloc(1, n->source->reader_size ? n->source->reader_size : 1);
+    if (!s->reader) return error_set(err, SR_ENOMEM, "source '%s': out of memory", n->step);
+    sr_rc rc = builder_open(&s->rows, conf->home, &s->host, n->read, n->wanted, err);
+    if (rc != SR_OK) return rc;
+    rc = source_open_decoder(s, err);
+    if (rc != SR_OK) return rc;
+    struct sr_source_open o = {.size = sizeof(o),
+                               .host = &s->host,
+                               .conf = n->conf,
+                               .schema = n->read,
+                               .format_flags = n->format_flags,
+                               .part = conf->part,
+                               .parts = conf->parts};
+    rc = n->source->open(s->reader, &o, err);
+    if (rc != SR_OK) return error_wrap(err, "source '%s'", n->step);
+    s->is_open = true;
+    return SR_OK;
+}
+
+static void source_free_acks(struct source *s, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        free(s->ack[i].note);
+    }
+    for (uint32_t i = count; i < s->acks; i++) {
+        s->ack[i - count] = s->ack[i];
+    }
+    s->acks -= count;
+}
+
+void source_close(struct source *s)
+{
+    if (!s->node) return; /* was never opened */
+    if (s->is_open) s->node->source->close(s->reader);
+    if (s->is_decoding) s->node->format->decode_close(s->decoder);
+    builder_close(&s->rows);
+    for (uint32_t i = 0; i < s->splits; i++) {
+        split_done(&s->split[i].split);
+    }
+    split_list_done(&s->finished);
+    stamp_done(&s->stamp);
+    source_free_acks(s, s->acks);
+    free(s->ack);
+    free(s->split);
+    free(s->reader);
+    free(s->decoder);
+    free(s->bad);
+    free(s->row_at);
+    *s = (struct source){.ending = -1};
+}
+
+/* --- Splits ----------------------------------------------------------------------------------- */
+
+static struct source_split *source_find(const struct source *s, uint32_t number)
+{
+    for (uint32_t i = 0; i < s->splits; i++) {
+        if (s->split[i].number == number) return &s->split[i];
+    }
+    sr_assert(!"the reader named a split that it does not have");
+    return NULL;
+}
+
+/* The reader gets to know what is decoded, and the split's count moves on. */
+static void source_settle(struct source *s)
+{
+    struct source_block *b = &s->block;
+    if (b->used == b->told) return;
+    uint32_t used = b->used - b->told;
+    s->node->source->consume(s->reader, b->poll.split, used);
+    source_find(s, b->poll.split)->split.done += used;
+    b->told = b->used;
+}
+
+/* Takes k. */
+static sr_rc source_add(struct source *s, struct split *k, int64_t now_us, struct sr_error *err)
+{
+    if (s->splits == s->capacity) {
+        uint32_t more = s->capacity ? s->capacity * 2 : 8;
+        struct source_split *grown = realloc(s->split, more * sizeof(*grown));
+        if (!grown) {
+            split_done(k);
+            return error_set(err, SR_ENOMEM, "source '%s': out of memory", s->node->step);
+        }
+        s->split = grown;
+        s->capacity = more;
+    }
+    k->state = SPLIT_READING;
+    struct source_split *own = &s->split[s->splits++];
+    *own = (struct source_split){.number = s->next_number++, .split = *k};
+    if (stamp_add(&s->stamp, own->number, k->watermark, now_us) != SR_OK) {
+        return error_set(err, SR_ENOMEM, "source '%s': out of memory", s->node->step);
+    }
+    struct sr_split split = {.id = k->id,
+                             .note = {k->note, k->note_len},
+                             .order = k->order,
+                             .size_bytes = k->size_bytes};
+    sr_rc rc = s->node->source->add(s->reader, own->number, &split, err);
+    if (rc != SR_OK) return error_wrap(err, "source '%s', split %s", s->node->step, split.id);
+    return SR_OK;
+}
+
+/* The reader's note of where it is, into the split. */
+static sr_rc source_note(struct source *s, struct source_split *own, struct sr_error *err)
+{
+    struct sr_out note = bytes_out();
+    sr_rc rc = s->node->source->position(s->reader, own->number, &note, err);
+    if (rc != SR_OK) {
+        bytes_free(&note);
+        return error_wrap(err, "source '%s', split %s", s->node->step, own->split.id);
+    }
+    uint8_t *copy = malloc(note.len + 1);
+    if (copy) {
+        if (note.len > 0) memcpy(copy, note.data, note.len);
+        free(own->split.note);
+        own->split.note = copy;
+        own->split.note_len = (uint32_t)note.len;
+    }
+    bytes_free(&note);
+    own->split.watermark = stamp_of(&s->stamp, own->number);
+    return copy ? SR_OK : error_set(err, SR_ENOMEM, "source '%s': out of memory", s->node->step);
+}
+
+static sr_rc source_end_split(struct source *s, struct sr_error *err)
+{
+    struct source_split *own = source_find(s, (uint32_t)s->ending);
+    source_settle(s);
+    s->block.is_open = false;
+    s->ending = -1;
+    sr_rc rc = source_note(s, own, err);
+    if (rc != SR_OK) return rc;
+    own->split.state = SPLIT_FINISHED;
+    stamp_remove(&s->stamp, own->number);
+    rc = split_list_add(&s->finished, &own->split);
+    *own = s->split[--s->splits];
+    splits_ended(s->pool);
+    return rc == SR_OK ? SR_OK
+                       : error_set(err, SR_ENOMEM, "source '%s': out of memory", s->node->step);
+}
+
+/* --- Rows ------------------------------------------------------------------------------------- */
+
+sr_rc source_seal(struct source *s, struct msg *m, struct sr_error *err)
+{
+    *m = (struct msg){.kind = MSG_NONE};
+    if (s->rows.rows == 0) {
+        s->must_seal = false;
+        return SR_OK;
+    }
+    if (s->is_idle) {
+        s->is_idle = false;
+        m->kind = MSG_ACTIVE; /* the rows come next */
+        return SR_OK;
+    }
+    struct sr_view *v = NULL;
+    sr_rc rc = builder_seal(&s->rows, &v, err);
+    if (rc != SR_OK) return rc;
+    sr_assert(v && v->picked > 0);
+    s->must_seal = false;
+    v->split = s->rows_split;
+    v->watermark_end = SR_WATERMARK_NONE;
+    counters_add(&s->count, COUNTER_out, v->picked);
+    *m = (struct msg){.kind = MSG_VIEW, .view = v};
+    return SR_OK;
+}
+
+/* Where in its split a bad record lies: bytes of a stream, records of framed input. */
+static int64_t source_bad_at(const struct source *s, const struct sr_bad *bad)
+{
+    const struct source_block *b = &s->block;
+    int64_t done = source_find(s, b->poll.split)->split.done + (int64_t)(b->used - b->told);
+    if (!b->poll.record) return done + bad->at;
+    for (uint32_t i = b->used; i < b->poll.records; i++) {
+        if (b->poll.record[i].at >= bad->at) return done + (i - b->used);
+    }
+    return done;
+}
+
+/* Records that did not decode: the job fails, or they are counted. */
+static sr_rc source_bads(struct source *s, const struct sr_decode *d, struct sr_error *err)
+{
+    if (d->bads == 0) return SR_OK;
+    sr_assert(d->bads <= SR_BAD_MAX);
+    const struct sr_bad *bad = &s->bad[0];
+    const char *id = source_find(s, s->block.poll.split)->split.id;
+    long long at = (long long)source_bad_at(s, bad);
+    const char *unit = s->block.poll.record ? "record" : "byte";
+    if (s->node->on_error == JOB_FAIL) {
+        return error_set(err, SR_EDATA, "source '%s', split %s, %s %lld: %.*s", s->node->step, id,
+                         unit, at, (int)sizeof(bad->words), bad->words);
+    }
+    counters_add(&s->count, COUNTER_in, d->bads);
+    counters_add(&s->count, COUNTER_skipped, d->bads);
+    if (!s->has_said_bad) {
+        s->has_said_bad = true;
+        env_log(s->ctx.env, SR_WARN, s->node->step,
+                "skipped a record of split %s at %s %lld: %.*s (further ones are only counted)", id,
+                unit, at, (int)sizeof(bad->words), bad->words);
+    }
+    return SR_OK;
+}
+
+/* What one call of the decoder used up, in bytes. */
+static uint64_t source_used_bytes(const struct sr_decode *d)
+{
+    if (!d->record) return d->used;
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < d->used; i++) {
+        sum += d->record[i].len;
+    }
+    return sum;
+}
+
+static struct sr_decode source_decode_args(struct source *s, uint32_t bytes_max)
+{
+    struct source_block *b = &s->block;
+    struct sr_decode d = {.buffer = b->poll.buffer,
+                          .bytes = b->poll.bytes,
+                          .len = b->poll.len,
+                          .at_start = b->poll.at_start && b->used == 0,
+                          .at_end = b->poll.at_end,
+                          .out = &s->rows,
+                          .row_at = s->row_at,
+                          .bad = s->bad};
+    if (b->poll.record) {
+        d.record = b->poll.record + b->used;
+        d.records = b->poll.records - b->used;
+        return d;
+    }
+    d.bytes += b->used;
+    d.len -= b->used;
+    if (d.len > bytes_max) {
+        d.len = bytes_max;
+        d.at_end = false;
+    }
+    return d;
+}
+
+/* Decodes on in the block; what is left of it when nothing more can be read waits for the next poll,
+ * which brings it again with what follows. */
+static sr_rc source_decode(struct source *s, struct sr_error *err)
+{
+    struct source_block *b = &s->block;
+    uint32_t before = s->rows.rows;
+    uint32_t all = b->poll.record ? b->poll.records : b->poll.len;
+    s->rows_split = b->poll.split;
+    struct sr_decode d = source_decode_args(s, SOURCE_DECODE_BYTES);
+    sr_rc rc = s->node->format->decode(s->decoder, &d, err);
+    if (rc == SR_OK && d.used == 0 && d.bads == 0 && !d.record && d.len < all - b->used) {
+        d = source_decode_args(s, UINT32_MAX); /* a record that is larger than what is usual */
+        rc = s->node->format->decode(s->decoder, &d, err);
+    }
+    const char *id = source_find(s, b->poll.split)->split.id;
+    if (rc != SR_OK) return error_wrap(err, "source '%s', split %s", s->node->step, id);
+    if (s->rows.is_broken) {
+        return error_set(err, SR_ENOMEM, "source '%s': out of memory", s->node->step);
+    }
+    rc = source_bads(s, &d, err);
+    if (rc != SR_OK) return rc;
+    counters_add(&s->count, COUNTER_in, s->rows.rows - before);
+    counters_add(&s->count, COUNTER_bytes_in, (int64_t)source_used_bytes(&d));
+    b->used += d.used;
+    bool is_full = sr_builder_is_full(&s->rows);
+    b->is_open = b->used < all && (d.used > 0 || is_full);
+    if (b->used < all && !b->is_open && (d.at_end || d.record)) {
+        return error_set(err, SR_EDATA, "source '%s', split %s: format %s left %u of it unread",
+                         s->node->step, id, s->node->format->name, all - b->used);
+    }
+    /* Rows that refer to the block's bytes go before the next block comes. */
+    if (is_full || (!b->is_open && b->poll.buffer)) s->must_seal = true;
+    return SR_OK;
+}
+
+/* --- Polling ---------------------------------------------------------------------------------- */
+
+/* The reader filled columns itself. */
+static void source_took_rows(struct source *s, uint32_t before)
+{
+    uint32_t rows = s->rows.rows - before;
+    if (rows == 0) return;
+    uint32_t number = s->block.poll.split;
+    s->node->source->consume(s->reader, number, rows);
+    source_find(s, number)->split.done += rows;
+    s->rows_split = number;
+    counters_add(&s->count, COUNTER_in, rows);
+    /* The next poll may bring another split's rows, which must not get into the same view. */
+    if (s->splits > 1 || sr_builder_is_full(&s->rows)) s->must_seal = true;
+}
+
+static enum source_got source_poll(struct source *s, struct sr_wait *wait, struct sr_error *err)
+{
+    struct source_block *b = &s->block;
+    source_settle(s);
+    uint32_t before = s->rows.rows;
+    *b = (struct source_block){
+        .poll = {.rows = &s->rows, .wait = {.fd = -1, .until_us = INT64_MAX}}};
+    switch (s->node->source->poll(s->reader, &b->poll, err)) {
+    case SR_POLL_DATA:
+        if (s->rows.is_broken) {
+            (void)error_set(err, SR_ENOMEM, "source '%s': out of memory", s->node->step);
+            return SOURCE_FAILED;
+        }
+        if (s->node->source_caps.makes_rows) {
+            source_took_rows(s, before);
+            return SOURCE_DID;
+        }
+        b->is_open = (b->poll.record ? b->poll.records : b->poll.len) > 0;
+        /* Rows of another split, or that refer to other bytes, go first. */
+        s->must_seal = before > 0 && (s->rows_split != b->poll.split || b->poll.buffer);
+        return SOURCE_DID;
+    case SR_POLL_IDLE:
+        *wait = b->poll.wait;
+        if (s->rows.rows == 0) return SOURCE_WAIT;
+        s->must_seal = true;
+        return SOURCE_DID;
+    case SR_POLL_SPLIT_END:
+        s->ending = b->poll.split;
+        s->must_seal = s->rows.rows > 0;
+        return SOURCE_DID;
+    case SR_POLL_FAILED:
+        break;
+    }
+    (void)error_wrap(err, "source '%s'", s->node->step);
+    return SOURCE_FAILED;
+}
+
+static void source_sooner(struct sr_wait *wait, int64_t due_us)
+{
+    if (due_us < wait->until_us) wait->until_us = due_us;
+}
+
+/* Watermarks and idleness that move without a row. */
+static bool source_news(struct source *s, int64_t now_us, struct msg *m, struct sr_wait *wait)
+{
+    if (!s->stamp.is_on) return false;
+    bool is_bounded = s->node->source_caps.is_bounded;
+    s->stamp.is_held = is_bounded && atomic_load_explicit(&s->pool->has_more, memory_order_relaxed);
+    int64_t due_us;
+    bool is_idle = stamp_look(&s->stamp, now_us, &due_us);
+    source_sooner(wait, due_us);
+    if (stamp_advance(&s->stamp)) {
+        *m = (struct msg){.kind = MSG_WATERMARK, .watermark = s->stamp.watermark};
+        return true;
+    }
+    if (is_bounded && s->splits == 0) is_idle = false; /* it is ending, or held back on purpose */
+    if (is_idle && !s->is_idle) {
+        s->is_idle = true;
+        *m = (struct msg){.kind = MSG_IDLE};
+        return true;
+    }
+    return false;
+}
+
+/* Asks the pool for a split. SOURCE_DID: there was one. */
+static enum source_got source_take(struct source *s, int64_t now_us, struct sr_wait *wait,
+                                   struct sr_error *err)
+{
+    if (s->node->source_caps.is_bounded && s->splits > 0) return SOURCE_WAIT;
+    struct split k;
+    switch (splits_take(s->pool, s->splits, now_us, &k, wait, err)) {
+    case SPLITS_ONE:
+        return source_add(s, &k, now_us, err) == SR_OK ? SOURCE_DID : SOURCE_FAILED;
+    case SPLITS_LATER:
+        return SOURCE_WAIT;
+    case SPLITS_ALL:
+        return s->splits == 0 ? SOURCE_END : SOURCE_WAIT;
+    case SPLITS_FAILED:
+        break;
+    }
+    return SOURCE_FAILED;
+}
+
+/* The step that comes before any poll, if one is due; else SOURCE_WAIT. */
+static enum source_got source_before_poll(struct source *s, struct msg *m, struct sr_error *err)
+{
+    sr_rc rc = SR_OK;
+    if (s->must_seal) {
+        rc = source_seal(s, m, err);
+        if (rc == SR_OK && m->kind != MSG_NONE) return SOURCE_MSG;
+    } else if (s->block.is_open) {
+        rc = source_decode(s, err);
+    } else if (s->ending >= 0) {
+        rc = source_end_split(s, err);
+    } else {
+        return SOURCE_WAIT;
+    }
+    return rc == SR_OK ? SOURCE_DID : SOURCE_FAILED;
+}
+
+enum source_got source_next(struct source *s, int64_t now_us, struct msg *m, struct sr_wait *wait,
+                            struct sr_error *err)
+{
+    *m = (struct msg){.kind = MSG_NONE};
+    *wait = (struct sr_wait){.fd = -1, .until_us = INT64_MAX};
+    enum source_got got = source_before_poll(s, m, err);
+    if (got != SOURCE_WAIT) return got;
+    struct sr_wait later = *wait;
+    enum source_got took = source_take(s, now_us, &later, err);
+    if (took == SOURCE_DID || took == SOURCE_FAILED) return took;
+    if (source_news(s, now_us, m, &later)) return SOURCE_MSG;
+    if (took == SOURCE_END) return SOURCE_END;
+    if (s->splits > 0) {
+        got = source_poll(s, wait, err);
+        if (got != SOURCE_WAIT) return got;
+    }
+    source_sooner(wait, later.until_us);
+    if (wait->fd < 0) {
+        wait->fd = later.fd;
+        wait->is_write = later.is_write;
+    }
+    return SOURCE_WAIT;
+}
+
+/* --- Checkpoints ------------------------------------------------------------------------------ */
+
+static sr_rc source_keep_ack(struct source *s, uint64_t checkpoint, const struct source_split *own)
+{
+    if (!s->node->source->acknowledge) return SR_OK;
+    struct source_ack *grown = realloc(s->ack, (s->acks + 1) * sizeof(*grown));
+    if (!grown) return SR_ENOMEM;
+    s->ack = grown;
+    uint8_t *note = malloc((size_t)own->split.note_len + 1);
+    if (!note) return SR_ENOMEM;
+    memcpy(note, own->split.note, own->split.note_len);
+    s->ack[s->acks++] = (struct source_ack){.checkpoint = checkpoint,
+                                            .number = own->number,
+                                            .note_len = own->split.note_len,
+                                            .note = note};
+    return SR_OK;
+}
+
+sr_rc source_save(struct source *s, uint64_t checkpoint, struct sr_out *splits,
+                  struct sr_out *waiting, struct sr_error *err)
+{
+    sr_assert(s->rows.rows == 0); /* rows in hand belong to this checkpoint: they went before */
+    source_settle(s);
+    bool is_silent = s->is_idle || s->splits == 0;
+    bool is_ok =
+        bytes_put_u64(splits, (uint64_t)(is_silent ? SR_WATERMARK_END : s->stamp.watermark)) &&
+        bytes_put_u32(splits, s->splits + s->finished.count);
+    for (uint32_t i = 0; i < s->splits && is_ok; i++) {
+        struct source_split *own = &s->split[i];
+        sr_rc rc = source_note(s, own, err);
+        if (rc != SR_OK) return rc;
+        is_ok = split_put(splits, &own->split) && source_keep_ack(s, checkpoint, own) == SR_OK;
+    }
+    for (uint32_t i = 0; i < s->finished.count && is_ok; i++) {
+        is_ok = split_put(splits, &s->finished.item[i]);
+    }
+    if (is_ok) is_ok = splits_save(s->pool, checkpoint, waiting) == SR_OK;
+    return is_ok ? SR_OK
+                 : error_set(err, SR_ENOMEM, "source '%s': out of memory to save its splits",
+                             s->node->step);
+}
+
+void source_acknowledge(struct source *s, uint64_t n)
+{
+    uint32_t count = 0;
+    while (count < s->acks && s->ack[count].checkpoint <= n) {
+        const struct source_ack *a = &s->ack[count++];
+        bool is_held = false; /* a split that ended meanwhile is nobody's any more */
+        for (uint32_t i = 0; i < s->splits; i++) {
+            if (s->split[i].number == a->number) is_held = true;
+        }
+        if (a->checkpoint == n && is_held) {
+            struct sr_bytes note = {a->note, a->note_len};
+            s->node->source->acknowledge(s->reader, a->number, note);
+        }
+    }
+    source_free_acks(s, count);
+}
+
+sr_rc source_load(struct splits *pool, bool is_pool, const void *bytes, size_t len,
+                  int64_t *watermark)
+{
+    struct bytes_in in = bytes_in(bytes, len);
+    *watermark = is_pool ? SR_WATERMARK_END : (int64_t)bytes_get_u64(&in);
+    uint32_t count = bytes_get_u32(&in);
+    for (uint32_t i = 0; i < count; i++) {
+        struct split k;
+        sr_rc rc = split_get(&in, &k);
+        if (rc == SR_OK) rc = splits_restore(pool, &k);
+        if (rc != SR_OK) return rc;
+    }
+    return in.is_broken || in.at != in.end ? SR_ECORRUPT : SR_OK;
+}

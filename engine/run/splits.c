@@ -1,0 +1,316 @@
+#include "engine/run/splits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/assert.h"
+#include "engine/base/error.h"
+
+/* --- One split -------------------------------------------------------------------------------- */
+
+void split_done(struct split *s)
+{
+    free(s->id);
+    free(s->note);
+    *s = (struct split){.id = NULL};
+}
+
+bool split_put(struct sr_out *o, const struct split *s)
+{
+    return bytes_put_u8(o, (uint8_t)s->state) && bytes_put_text(o, s->id) &&
+           bytes_put_blob(o, s->note, s->note_len) && bytes_put_u64(o, (uint64_t)s->order) &&
+           bytes_put_u64(o, (uint64_t)s->size_bytes) && bytes_put_u64(o, (uint64_t)s->done) &&
+           bytes_put_u64(o, (uint64_t)s->watermark);
+}
+
+/* Copies; a split always has a note that is not NULL. */
+static sr_rc split_make(struct split *out, struct sr_bytes id, struct sr_bytes note)
+{
+    *out = (struct split){.watermark = SR_WATERMARK_NONE};
+    out->id = malloc((size_t)id.len + 1);
+    out->note = malloc((size_t)note.len + 1);
+    if (!out->id || !out->note) {
+        split_done(out);
+        return SR_ENOMEM;
+    }
+    if (id.len > 0) memcpy(out->id, id.data, id.len);
+    out->id[id.len] = '\0';
+    if (note.len > 0) memcpy(out->note, note.data, note.len);
+    out->note_len = note.len;
+    return SR_OK;
+}
+
+sr_rc split_get(struct bytes_in *in, struct split *out)
+{
+    uint8_t state = bytes_get_u8(in);
+    struct sr_bytes id = bytes_get_blob(in);
+    struct sr_bytes note = bytes_get_blob(in);
+    if (in->is_broken || state > SPLIT_FINISHED || memchr(id.data, '\0', id.len)) {
+        return SR_ECORRUPT;
+    }
+    sr_rc rc = split_make(out, id, note);
+    if (rc != SR_OK) return rc;
+    out->state = (enum split_state)state;
+    out->order = (int64_t)bytes_get_u64(in);
+    out->size_bytes = (int64_t)bytes_get_u64(in);
+    out->done = (int64_t)bytes_get_u64(in);
+    out->watermark = (int64_t)bytes_get_u64(in);
+    if (!in->is_broken) return SR_OK;
+    split_done(out);
+    return SR_ECORRUPT;
+}
+
+sr_rc split_list_add(struct split_list *l, struct split *s)
+{
+    if (l->count == l->capacity) {
+        uint32_t more = l->capacity ? l->capacity * 2 : 8;
+        struct split *grown = realloc(l->item, more * sizeof(*grown));
+        if (!grown) {
+            split_done(s);
+            return SR_ENOMEM;
+        }
+        l->item = grown;
+        l->capacity = more;
+    }
+    l->item[l->count++] = *s;
+    *s = (struct split){.id = NULL};
+    return SR_OK;
+}
+
+void split_list_done(struct split_list *l)
+{
+    for (uint32_t i = 0; i < l->count; i++) {
+        split_done(&l->item[i]);
+    }
+    free(l->item);
+    *l = (struct split_list){.count = 0};
+}
+
+/* --- Opening ---------------------------------------------------------------------------------- */
+
+sr_rc splits_new(struct splits **out, const struct plan *p, const struct plan_node *node,
+                 uint32_t parts, const struct env *env, struct sr_error *err)
+{
+    struct splits *s = calloc(1, sizeof(*s));
+    if (!s) return error_set(err, SR_ENOMEM, "source '%s': out of memory", node->step);
+    s->node = node;
+    s->parts = parts;
+    s->next = (struct sr_wait){.fd = -1, .until_us = INT64_MIN};
+    atomic_init(&s->has_more, true);
+    sr_rc rc = mutex_new(&s->lock, err);
+    if (rc != SR_OK) goto out;
+    s->home = home_new();
+    s->discoverer = calloc(1, node->source->discoverer_size ? node->source->discoverer_size : 1);
+    if (!s->home || !s->discoverer) {
+        rc = error_set(err, SR_ENOMEM, "source '%s': out of memory", node->step);
+        goto out;
+    }
+    host_init(&s->host, &s->ctx, env, s->home, node->step);
+    s->host.time_zone = p->job->settings.time_zone;
+    *out = s;
+out:
+    if (rc != SR_OK) splits_free(s);
+    return rc;
+}
+
+void splits_free(struct splits *s)
+{
+    if (!s) return;
+    if (s->is_open && s->node->source->discover_close) {
+        s->node->source->discover_close(s->discoverer);
+    }
+    split_list_done(&s->waiting);
+    split_list_done(&s->finished);
+    free(s->discoverer);
+    home_close(s->home);
+    mutex_free(s->lock);
+    free(s);
+}
+
+static int split_compare_ids(const void *a, const void *b)
+{
+    const struct split *x = a;
+    const struct split *y = b;
+    int by_id = strcmp(x->id, y->id);
+    if (by_id != 0) return by_id;
+    /* The same split twice: the one that got further comes first. */
+    if (x->state != y->state) return x->state > y->state ? -1 : 1;
+    return x->done > y->done ? -1 : x->done < y->done;
+}
+
+/* Given out from the end of the array: the oldest comes last. */
+static int split_compare_order(const void *a, const void *b)
+{
+    const struct split *x = a;
+    const struct split *y = b;
+    if (x->order != y->order) return x->order > y->order ? -1 : 1;
+    return -strcmp(x->id, y->id);
+}
+
+sr_rc splits_restore(struct splits *s, struct split *split)
+{
+    sr_assert(!s->is_open);
+    return split_list_add(&s->waiting, split);
+}
+
+/* Keeps of each id what got furthest, and moves what is finished to its own list. */
+static sr_rc splits_settle(struct splits *s)
+{
+    struct split_list all = s->waiting;
+    s->waiting = (struct split_list){.count = 0};
+    sr_rc rc = SR_OK;
+    if (all.count > 1) qsort(all.item, all.count, sizeof(*all.item), split_compare_ids);
+    const char *last = NULL;
+    for (uint32_t i = 0; i < all.count && rc == SR_OK; i++) {
+        struct split *k = &all.item[i];
+        if (last && strcmp(last, k->id) == 0) continue;
+        bool is_finished = k->state == SPLIT_FINISHED;
+        struct split_list *to = is_finished ? &s->finished : &s->waiting;
+        rc = split_list_add(to, k);
+        if (rc == SR_OK) last = to->item[to->count - 1].id;
+    }
+    split_list_done(&all);
+    return rc;
+}
+
+static void splits_know(struct splits *s, const struct split_list *l)
+{
+    for (uint32_t i = 0; i < l->count; i++) {
+        const struct split *k = &l->item[i];
+        struct sr_split known = {.id = k->id,
+                                 .note = {k->note, k->note_len},
+                                 .order = k->order,
+                                 .size_bytes = k->size_bytes};
+        if (s->node->source->known) s->node->source->known(s->discoverer, &known);
+        if (k->size_bytes <= 0) s->bytes_total = -1;
+        if (s->bytes_total >= 0) s->bytes_total += k->size_bytes;
+    }
+}
+
+sr_rc splits_open(struct splits *s, struct sr_error *err)
+{
+    if (splits_settle(s) != SR_OK) {
+        return error_set(err, SR_ENOMEM, "source '%s': out of memory for splits", s->node->step);
+    }
+    struct sr_source_open o = {.size = sizeof(o),
+                               .host = &s->host,
+                               .conf = s->node->conf,
+                               .schema = s->node->read,
+                               .format_flags = s->node->format_flags,
+                               .parts = s->parts};
+    sr_rc rc = s->node->source->discover_open(s->discoverer, &o, err);
+    if (rc != SR_OK) return error_wrap(err, "source '%s'", s->node->step);
+    s->is_open = true;
+    splits_know(s, &s->finished);
+    splits_know(s, &s->waiting);
+    return SR_OK;
+}
+
+/* --- Discovery -------------------------------------------------------------------------------- */
+
+struct splits_adder {
+    struct sr_splits base;
+    struct splits *splits;
+};
+
+static sr_rc splits_add(struct sr_splits *base, const struct sr_split *split)
+{
+    struct splits *s = ((struct splits_adder *)(void *)base)->splits;
+    struct split k;
+    struct sr_bytes id = {split->id, (uint32_t)strlen(split->id)};
+    sr_rc rc = split_make(&k, id, split->note);
+    if (rc != SR_OK) return rc;
+    k.order = split->order;
+    k.size_bytes = split->size_bytes;
+    if (k.size_bytes <= 0) s->bytes_total = -1;
+    if (s->bytes_total >= 0) s->bytes_total += k.size_bytes;
+    s->is_sorted = false;
+    return split_list_add(&s->waiting, &k);
+}
+
+static sr_rc splits_discover(struct splits *s, int64_t now_us, struct sr_error *err)
+{
+    if (s->is_all || now_us < s->next.until_us) return SR_OK;
+    struct splits_adder adder = {.base = {.add = splits_add}, .splits = s};
+    struct sr_wait wait = {.fd = -1, .until_us = now_us + 1000000};
+    switch (s->node->source->discover(s->discoverer, &adder.base, &wait, err)) {
+    case SR_DISCOVERED_ALL:
+        s->is_all = true;
+        break;
+    case SR_DISCOVERED_SOFAR:
+        s->next = wait;
+        break;
+    case SR_DISCOVER_FAILED:
+        return error_wrap(err, "source '%s'", s->node->step);
+    }
+    return SR_OK;
+}
+
+/* --- Giving out ------------------------------------------------------------------------------- */
+
+static bool splits_may_take(const struct splits *s, uint32_t held)
+{
+    if (s->waiting.count == 0) return false;
+    if (s->node->source_caps.is_bounded) return held == 0;
+    uint32_t all = s->given + s->waiting.count;
+    return held < (all + s->parts - 1) / s->parts;
+}
+
+static void splits_pop(struct splits *s, struct split *out)
+{
+    if (!s->is_sorted) {
+        qsort(s->waiting.item, s->waiting.count, sizeof(*s->waiting.item), split_compare_order);
+        s->is_sorted = true;
+    }
+    *out = s->waiting.item[--s->waiting.count];
+    s->given++;
+}
+
+enum splits_got splits_take(struct splits *s, uint32_t held, int64_t now_us, struct split *out,
+                            struct sr_wait *wait, struct sr_error *err)
+{
+    enum splits_got got = SPLITS_LATER;
+    mutex_lock(s->lock);
+    if (splits_discover(s, now_us, err) != SR_OK) {
+        got = SPLITS_FAILED;
+    } else if (splits_may_take(s, held)) {
+        splits_pop(s, out);
+        got = SPLITS_ONE;
+    } else if (s->is_all && s->waiting.count == 0) {
+        got = SPLITS_ALL;
+    }
+    bool has_more = !s->is_all || s->waiting.count > 0;
+    atomic_store_explicit(&s->has_more, has_more, memory_order_relaxed);
+    *wait = s->is_all ? (struct sr_wait){.fd = -1, .until_us = INT64_MAX} : s->next;
+    mutex_unlock(s->lock);
+    return got;
+}
+
+void splits_ended(struct splits *s)
+{
+    mutex_lock(s->lock);
+    sr_assert(s->given > 0);
+    s->given--;
+    mutex_unlock(s->lock);
+}
+
+static bool splits_put_all(struct sr_out *o, const struct split_list *l)
+{
+    for (uint32_t i = 0; i < l->count; i++) {
+        if (!split_put(o, &l->item[i])) return false;
+    }
+    return true;
+}
+
+sr_rc splits_save(struct splits *s, uint64_t n, struct sr_out *out)
+{
+    bool is_ok = true;
+    mutex_lock(s->lock);
+    if (s->saved < n) {
+        s->saved = n;
+        is_ok = bytes_put_u32(out, s->waiting.count + s->finished.count) &&
+                splits_put_all(out, &s->waiting) && splits_put_all(out, &s->finished);
+    }
+    mutex_unlock(s->lock);
+    return is_ok ? SR_OK : SR_ENOMEM;
+}

@@ -1,0 +1,440 @@
+#include "engine/run/task.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/error.h"
+
+/* --- Opening ---------------------------------------------------------------------------------- */
+
+static const struct plan_node *task_first(const struct task *t)
+{
+    return &t->plan->node[t->vertex->node[0]];
+}
+
+static const struct plan_node *task_last(const struct task *t)
+{
+    return &t->plan->node[t->vertex->node[t->vertex->nodes - 1]];
+}
+
+static sr_rc task_open_source(struct task *t, const struct task_conf *conf, struct sr_error *err)
+{
+    struct source_conf source = {.plan = t->plan,
+                                 .node = task_first(t),
+                                 .env = t->env,
+                                 .home = t->home,
+                                 .pool = conf->pool,
+                                 .part = t->part,
+                                 .parts = t->parts};
+    sr_rc rc = source_open(&t->source, &source, err);
+    if (rc != SR_OK) return rc;
+    int32_t stamp = task_first(t)->stamp;
+    for (uint32_t i = 0; i < t->chain.levels && stamp >= 0; i++) {
+        if (t->chain.level[i].node == &t->plan->node[stamp]) {
+            t->chain.stamp = &t->source.stamp;
+            t->chain.stamp_level = i;
+        }
+    }
+    sr_assert(stamp < 0 || t->chain.stamp); /* the plan keeps it in the source's chain */
+    return SR_OK;
+}
+
+sr_rc task_open(struct task *t, const struct task_conf *conf, struct sr_error *err)
+{
+    t->plan = conf->plan;
+    t->vertex = conf->vertex;
+    t->env = conf->env;
+    t->reports = conf->reports;
+    t->index = conf->index;
+    t->part = conf->part;
+    t->parts = conf->vertex->parallelism;
+    t->has_source = task_first(t)->kind == PLAN_SOURCE;
+    t->has_sink = task_last(t)->kind == PLAN_SINK;
+    t->home = home_new();
+    if (!t->home) return error_set(err, SR_ENOMEM, "%s: out of memory", t->vertex->name);
+    t->gate.home = t->outlet.home = t->home;
+    sr_rc rc = chain_open(&t->chain, t->plan, t->vertex, t->part, t->env, t->home, err);
+    if (rc == SR_OK && t->has_source) rc = task_open_source(t, conf, err);
+    if (rc == SR_OK && t->has_sink) {
+        struct sr_sink_open open = *conf->sink_open;
+        open.part = t->part;
+        open.parts = t->parts;
+        rc = sink_open(&t->sink, t->plan, task_last(t), t->env, t->home, &open, err);
+    }
+    return rc;
+}
+
+void task_close(struct task *t)
+{
+    if (t->has_sink) sink_close(&t->sink);
+    if (t->has_source) source_close(&t->source);
+    chain_close(&t->chain);
+    gate_done(&t->gate);
+    outlet_done(&t->outlet);
+    home_close(t->home);
+    t->home = NULL;
+}
+
+/* --- Telling ---------------------------------------------------------------------------------- */
+
+static void task_report(struct task *t, struct report *r)
+{
+    r->task = t->index;
+    r->part = t->part;
+    r->parts = t->parts;
+    reports_put(t->reports, r);
+}
+
+static enum task_did task_fail(struct task *t, const struct sr_error *err)
+{
+    struct report *r = report_new(REPORT_FAILED);
+    t->is_failed = true;
+    if (r) {
+        r->error = *err;
+        task_report(t, r);
+    } else {
+        reports_lose(t->reports);
+    }
+    return TASK_FAILED;
+}
+
+/* A report without bytes. */
+static sr_rc task_tell(struct task *t, enum report_kind kind, uint64_t checkpoint,
+                       struct sr_error *err)
+{
+    struct report *r = report_new(kind);
+    if (!r) return error_set(err, SR_ENOMEM, "%s: out of memory", t->vertex->name);
+    r->checkpoint = checkpoint;
+    task_report(t, r);
+    return SR_OK;
+}
+
+static void task_wait(struct task_waits *waits, const struct sr_wait *wait)
+{
+    if (wait->fd < 0 && wait->until_us == INT64_MAX) return;
+    sr_assert(waits->count < TASK_WAITS_MAX);
+    waits->wait[waits->count++] = *wait;
+}
+
+/* --- Orders ----------------------------------------------------------------------------------- */
+
+/* Orders only grow; only the supervisor writes them. */
+void task_inject(struct task *t, uint64_t checkpoint, uint32_t flags)
+{
+    sr_assert(flags < 1u << BARRIER_FLAGS);
+    atomic_store(&t->orders.inject, checkpoint << BARRIER_FLAGS | flags);
+}
+
+void task_show(struct task *t, uint64_t checkpoint) { atomic_store(&t->orders.shown, checkpoint); }
+
+void task_drop(struct task *t, uint64_t checkpoint)
+{
+    atomic_store(&t->orders.dropped, checkpoint);
+}
+
+void task_finish(struct task *t) { atomic_store(&t->orders.finish, true); }
+
+static void task_obey_drop(struct task *t)
+{
+    uint64_t n = atomic_load(&t->orders.dropped);
+    if (n <= t->dropped) return;
+    t->dropped = n;
+    if (!t->has_source) gate_drop(&t->gate, n);
+    if (t->injected <= n) t->is_held = false;
+    /* A barrier that waits for its sink to prepare is given up; one that is saved goes on, and is
+     * ignored where it comes. */
+    if (t->barrier.kind == MSG_BARRIER && t->barrier.checkpoint <= n && !t->barrier_is_saved) {
+        t->barrier.kind = MSG_NONE;
+    }
+}
+
+/* Commits what was shown. *is_busy: a sink has to be asked again. */
+static sr_rc task_obey_show(struct task *t, int64_t now_us, struct task_waits *waits,
+                            struct sr_error *err)
+{
+    uint64_t n = atomic_load(&t->orders.shown);
+    if (n > t->shown) {
+        t->shown = n;
+        if (t->has_source) source_acknowledge(&t->source, n);
+    }
+    if (!t->has_sink || t->confirmed == t->shown) return SR_OK;
+    struct sr_wait wait;
+    switch (sink_commit(&t->sink, t->shown, now_us, &wait, err)) {
+    case SINK_DONE:
+        t->confirmed = t->shown;
+        return task_tell(t, REPORT_CONFIRMED, t->shown, err);
+    case SINK_BUSY:
+        task_wait(waits, &wait);
+        return SR_OK;
+    case SINK_FAILED:
+        break;
+    }
+    return err->rc;
+}
+
+/* --- Barriers --------------------------------------------------------------------------------- */
+
+static sr_rc task_save_and_tell(struct task *t, struct sr_error *err)
+{
+    struct report *r = task_save(t, t->barrier.checkpoint, err);
+    if (!r) return err->rc;
+    r->checkpoint = t->barrier.checkpoint;
+    t->barrier_is_saved = true;
+    env_crash_point(t->env, "run: before a task reports saved");
+    task_report(t, r);
+    return SR_OK;
+}
+
+/* Carries the barrier one stage on. */
+static enum task_did task_barrier(struct task *t, int64_t now_us, struct task_waits *waits,
+                                  struct sr_error *err)
+{
+    sr_assert(chain_is_empty(&t->chain));
+    struct sr_wait wait;
+    bool is_last = (t->barrier.flags & BARRIER_LAST) != 0;
+    if (!t->barrier_is_saved && t->has_sink) {
+        switch (sink_prepare(&t->sink, t->barrier.checkpoint, is_last, now_us, &wait, err)) {
+        case SINK_DONE:
+            env_crash_point(t->env, "run: after a sink prepared");
+            break;
+        case SINK_BUSY:
+            task_wait(waits, &wait);
+            return TASK_NOTHING;
+        case SINK_FAILED:
+            return task_fail(t, err);
+        }
+    }
+    if (!t->barrier_is_saved && task_save_and_tell(t, err) != SR_OK) return task_fail(t, err);
+    if (!t->has_sink) outlet_control(&t->outlet, &t->barrier);
+    t->barrier.kind = MSG_NONE;
+    return TASK_DID;
+}
+
+static void task_begin_barrier(struct task *t, const struct msg *m)
+{
+    sr_assert(t->barrier.kind == MSG_NONE);
+    t->barrier = *m;
+    t->barrier_is_saved = false;
+}
+
+/* --- Moving ----------------------------------------------------------------------------------- */
+
+/* What came out of the chain goes on. */
+static sr_rc task_pass(struct task *t, struct msg *m, struct sr_error *err)
+{
+    if (t->has_sink) {
+        if (m->kind == MSG_VIEW) {
+            sink_put(&t->sink, m->view);
+        } else if (m->kind == MSG_WATERMARK) {
+            counters_watermark(&t->sink.count, m->watermark);
+        }
+        return SR_OK;
+    }
+    switch (m->kind) {
+    case MSG_VIEW:
+        return outlet_view(&t->outlet, m->view, err);
+    case MSG_WATERMARK:
+        outlet_watermark(&t->outlet, m->watermark);
+        break;
+    case MSG_IDLE:
+    case MSG_ACTIVE:
+    case MSG_END:
+        outlet_control(&t->outlet, m);
+        break;
+    case MSG_NONE:
+    case MSG_BARRIER:
+        sr_assert(m->kind != MSG_NONE && m->kind != MSG_BARRIER);
+        break;
+    }
+    return SR_OK;
+}
+
+/* Can the tail take something? Writes on what waits there. */
+static enum task_did task_tail(struct task *t, int64_t now_us, struct task_waits *waits,
+                               struct sr_error *err)
+{
+    if (!t->has_sink) return outlet_flush(&t->outlet) ? TASK_DID : TASK_NOTHING;
+    if (!t->sink.view) return TASK_DID;
+    struct sr_wait wait;
+    switch (sink_write(&t->sink, now_us, &wait, err)) {
+    case SINK_DONE:
+        return TASK_DID;
+    case SINK_BUSY:
+        task_wait(waits, &wait);
+        return TASK_NOTHING;
+    case SINK_FAILED:
+        break;
+    }
+    return TASK_FAILED;
+}
+
+/* Works off what the chain holds. TASK_DID: it is empty, and so is the tail. */
+static enum task_did task_drain_chain(struct task *t, int64_t now_us, struct task_waits *waits,
+                                      struct sr_error *err)
+{
+    for (;;) {
+        enum task_did did = task_tail(t, now_us, waits, err);
+        if (did != TASK_DID) return did;
+        struct msg m;
+        if (chain_run(&t->chain, now_us, &m, err) != SR_OK) return TASK_FAILED;
+        if (m.kind == MSG_NONE) return TASK_DID;
+        if (task_pass(t, &m, err) != SR_OK) return TASK_FAILED;
+    }
+}
+
+/* A message for the task itself, or for its chain, from level `level` on. */
+static sr_rc task_take(struct task *t, struct msg *m, uint32_t level, uint32_t port,
+                       struct sr_error *err)
+{
+    switch (m->kind) {
+    case MSG_VIEW:
+    case MSG_WATERMARK:
+        chain_put(&t->chain, level, m, port);
+        break;
+    case MSG_BARRIER:
+        task_begin_barrier(t, m);
+        break;
+    case MSG_IDLE:
+    case MSG_ACTIVE:
+        return task_pass(t, m, err);
+    case MSG_END:
+        t->is_ended = true;
+        if (!t->has_sink) outlet_control(&t->outlet, m);
+        break;
+    case MSG_NONE:
+        break;
+    }
+    return SR_OK;
+}
+
+/* --- Inputs ----------------------------------------------------------------------------------- */
+
+static enum task_did task_read_gate(struct task *t, struct sr_error *err)
+{
+    struct msg m;
+    uint32_t port = 0;
+    if (gate_next(&t->gate, &m, &port, err) != SR_OK) return TASK_FAILED;
+    if (m.kind == MSG_NONE) return TASK_NOTHING;
+    return task_take(t, &m, 0, port, err) == SR_OK ? TASK_DID : TASK_FAILED;
+}
+
+/* The source has nothing more: say so, once. The watermark +infinity goes first, so that operators
+ * let go of what they hold. */
+static enum task_did task_source_end(struct task *t, struct sr_error *err)
+{
+    if (!t->is_draining) {
+        t->is_draining = true;
+        struct msg m = {.kind = MSG_WATERMARK, .watermark = SR_WATERMARK_END};
+        chain_put(&t->chain, 0, &m, 0);
+        return TASK_DID;
+    }
+    if (!t->has_told_drained) {
+        t->has_told_drained = true;
+        return task_tell(t, REPORT_DRAINED, 0, err) == SR_OK ? TASK_DID : TASK_FAILED;
+    }
+    return TASK_NOTHING;
+}
+
+/* A barrier was ordered: rows in hand go first, then what the flags ask for, then the barrier. */
+static enum task_did task_inject_now(struct task *t, uint64_t order, struct sr_error *err)
+{
+    uint64_t checkpoint = order >> BARRIER_FLAGS;
+    uint32_t flags = (uint32_t)(order & ((1u << BARRIER_FLAGS) - 1));
+    struct msg m;
+    if (source_seal(&t->source, &m, err) != SR_OK) return TASK_FAILED;
+    if (m.kind != MSG_NONE) return task_take(t, &m, 0, 0, err) == SR_OK ? TASK_DID : TASK_FAILED;
+    if ((flags & BARRIER_DRAIN) != 0 && !t->is_draining) {
+        t->is_draining = true;
+        m = (struct msg){.kind = MSG_WATERMARK, .watermark = SR_WATERMARK_END};
+        chain_put(&t->chain, 0, &m, 0);
+        return TASK_DID;
+    }
+    t->injected = checkpoint;
+    t->is_held = (flags & BARRIER_HOLD) != 0;
+    task_begin_barrier(
+        t, &(struct msg){.kind = MSG_BARRIER, .flags = flags, .checkpoint = checkpoint});
+    return TASK_DID;
+}
+
+static enum task_did task_read_source(struct task *t, int64_t now_us, struct task_waits *waits,
+                                      struct sr_error *err)
+{
+    uint64_t order = atomic_load(&t->orders.inject);
+    uint64_t checkpoint = order >> BARRIER_FLAGS;
+    if (checkpoint > t->injected && checkpoint > t->dropped) {
+        return task_inject_now(t, order, err);
+    }
+    if (atomic_load(&t->orders.finish)) {
+        struct msg m = {.kind = MSG_END};
+        return task_take(t, &m, 0, 0, err) == SR_OK ? TASK_DID : TASK_FAILED;
+    }
+    if (t->is_held) return TASK_NOTHING;
+    struct msg m;
+    struct sr_wait wait;
+    uint32_t level = 0;
+    switch (source_next(&t->source, now_us, &m, &wait, err)) {
+    case SOURCE_MSG:
+        if (m.kind == MSG_WATERMARK) level = t->chain.stamp_level + 1;
+        return task_take(t, &m, level, 0, err) == SR_OK ? TASK_DID : TASK_FAILED;
+    case SOURCE_DID:
+        return TASK_DID;
+    case SOURCE_WAIT:
+        task_wait(waits, &wait);
+        return TASK_NOTHING;
+    case SOURCE_END:
+        return task_source_end(t, err);
+    case SOURCE_FAILED:
+        break;
+    }
+    return TASK_FAILED;
+}
+
+/* No row is waiting: what the sink buffers is handed on. */
+static enum task_did task_rest(struct task *t, int64_t now_us, struct task_waits *waits,
+                               struct sr_error *err)
+{
+    if (!t->has_sink) return TASK_NOTHING;
+    struct sr_wait wait;
+    switch (sink_flush(&t->sink, now_us, &wait, err)) {
+    case SINK_DONE:
+        return TASK_NOTHING;
+    case SINK_BUSY:
+        task_wait(waits, &wait);
+        return TASK_NOTHING;
+    case SINK_FAILED:
+        break;
+    }
+    return TASK_FAILED;
+}
+
+static enum task_did task_ended(struct task *t, struct sr_error *err)
+{
+    if (!t->has_told_ended) {
+        t->has_told_ended = true;
+        if (task_tell(t, REPORT_ENDED, 0, err) != SR_OK) return task_fail(t, err);
+    }
+    return TASK_ENDED;
+}
+
+enum task_did task_step(struct task *t, int64_t now_us, struct task_waits *waits)
+{
+    waits->count = 0;
+    if (t->is_failed) return TASK_FAILED;
+    struct sr_error err = {.rc = SR_OK};
+    task_obey_drop(t);
+    if (task_obey_show(t, now_us, waits, &err) != SR_OK) return task_fail(t, &err);
+
+    enum task_did did = task_drain_chain(t, now_us, waits, &err);
+    if (did == TASK_FAILED) return task_fail(t, &err);
+    if (did == TASK_NOTHING) return TASK_NOTHING; /* back-pressure */
+    if (t->barrier.kind != MSG_NONE) return task_barrier(t, now_us, waits, &err);
+    if (t->is_ended) return task_ended(t, &err);
+
+    if (t->has_source) {
+        did = task_read_source(t, now_us, waits, &err);
+    } else {
+        did = task_read_gate(t, &err);
+    }
+    if (did == TASK_NOTHING) did = task_rest(t, now_us, waits, &err);
+    return did == TASK_FAILED ? task_fail(t, &err) : did;
+}
