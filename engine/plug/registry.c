@@ -16,6 +16,7 @@
 struct registry_entry {
     struct registry_item item;
     const void *type;
+    char *title; /* owned: what item.title points to */
 };
 
 /* Sorted by name. */
@@ -32,6 +33,8 @@ struct registry {
 };
 
 static const char *const registry_words[REGISTRY_KINDS] = {"source", "sink", "format", "operator"};
+static const char *const registry_titles[REGISTRY_KINDS] = {"connector", "connector", "format",
+                                                            "operator"};
 
 struct registry *registry_new(void) { return calloc(1, sizeof(struct registry)); }
 
@@ -41,6 +44,9 @@ void registry_free(struct registry *r)
         return;
     }
     for (uint32_t k = 0; k < REGISTRY_KINDS; k++) {
+        for (uint32_t i = 0; i < r->table[k].count; i++) {
+            free(r->table[k].entry[i].title);
+        }
         free(r->table[k].entry);
     }
     free(r->dir);
@@ -78,11 +84,19 @@ static sr_rc registry_put(struct registry *r, enum registry_kind kind,
         return error_set(err, SR_ENOMEM, "out of memory");
     }
     t->entry = grown;
+    size_t len = strlen(registry_titles[kind]) + strlen(e->item.name) + 2;
+    char *title = malloc(len);
+    if (!title) {
+        return error_set(err, SR_ENOMEM, "out of memory");
+    }
+    (void)snprintf(title, len, "%s %s", registry_titles[kind], e->item.name);
     while (at > 0 && strcmp(grown[at - 1].item.name, e->item.name) > 0) {
         at--;
     }
     memmove(&grown[at + 1], &grown[at], (t->count - at) * sizeof(*grown));
     grown[at] = *e;
+    grown[at].title = title;
+    grown[at].item.title = title;
     t->count++;
     return SR_OK;
 }
@@ -92,6 +106,7 @@ static void registry_take(struct registry *r, enum registry_kind kind, const cha
     struct registry_table *t = &r->table[kind];
     for (uint32_t i = 0; i < t->count; i++) {
         if (strcmp(t->entry[i].item.name, name) == 0) {
+            free(t->entry[i].title);
             memmove(&t->entry[i], &t->entry[i + 1], (t->count - i - 1) * sizeof(*t->entry));
             t->count--;
             return;
@@ -101,22 +116,26 @@ static void registry_take(struct registry *r, enum registry_kind kind, const cha
 
 static struct registry_entry registry_of_source(const struct sr_source_type *t, const char *plugin)
 {
-    return (struct registry_entry){{t->name, t->doc, t->opts, plugin}, t};
+    return (struct registry_entry){
+        .item = {.name = t->name, .doc = t->doc, .opts = t->opts, .plugin = plugin}, .type = t};
 }
 
 static struct registry_entry registry_of_sink(const struct sr_sink_type *t, const char *plugin)
 {
-    return (struct registry_entry){{t->name, t->doc, t->opts, plugin}, t};
+    return (struct registry_entry){
+        .item = {.name = t->name, .doc = t->doc, .opts = t->opts, .plugin = plugin}, .type = t};
 }
 
 static struct registry_entry registry_of_format(const struct sr_format_type *t, const char *plugin)
 {
-    return (struct registry_entry){{t->name, t->doc, t->opts, plugin}, t};
+    return (struct registry_entry){
+        .item = {.name = t->name, .doc = t->doc, .opts = t->opts, .plugin = plugin}, .type = t};
 }
 
 static struct registry_entry registry_of_op(const struct sr_op_type *t, const char *plugin)
 {
-    return (struct registry_entry){{t->name, t->doc, NULL, plugin}, t};
+    return (struct registry_entry){
+        .item = {.name = t->name, .doc = t->doc, .opts = NULL, .plugin = plugin}, .type = t};
 }
 
 /* The i-th type of a kind in a plugin, and the size that its maker knew; false behind the last. */

@@ -37,6 +37,7 @@ struct registry_item {
     const char *name, *doc;
     const struct sr_opt *opts; /* NULL for operators */
     const char *plugin;        /* who brought it */
+    const char *title;         /* "connector filesystem", "format csv"; the registry's */
 };
 bool registry_item(const struct registry *r, enum registry_kind kind, uint32_t i,
                    struct registry_item *out);

@@ -1,0 +1,41 @@
+/* What the files of this room share while one job is read.
+ */
+#ifndef SR_CONF_READER_H
+#define SR_CONF_READER_H
+
+#include "conf/conf.h"
+#include "conf/entry.h"
+
+#define READER_STEPS_MAX 1000u
+
+/* What `-D key=value` looks like, for faults. */
+struct define_line {
+    const char *key, *value;
+    bool is_secret;
+};
+
+struct reader {
+    const struct conf_input *in;
+    struct registry *registry;
+    struct faults *faults;
+    struct arena *arena;               /* the faults' */
+    struct page *job_page, *conf_page; /* NULL: not read */
+    const char *job_file;              /* absolute; NULL: a text */
+    struct define_line *define;
+    struct entries entries;
+    bool is_unreadable;       /* a text is not YAML, or no mapping: no use in looking further */
+    struct conf_value *value; /* for `streamrun config` */
+    uint32_t values, value_space;
+};
+
+/* A fault of level error. */
+void reader_fault(struct reader *rd, struct place at, const char *hint, const char *fmt, ...)
+    SR_PRINTF(4, 5);
+/* Replaces ${...} in a scalar, once; faults what is unset. Idempotent. Answers its text. */
+const char *vars_expand(struct reader *rd, struct node *n, const char *dir);
+/* What may be shown of a scalar. */
+const char *reader_shown(const struct entry *e, const struct node *n);
+/* An absolute path, or an URI with one, from what stands in a directory `dir`. */
+const char *reader_absolute(struct arena *a, const char *dir, const char *path);
+
+#endif

@@ -1,0 +1,598 @@
+#include "conf/steps.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/opts.h"
+#include "conf/texts.h"
+#include "engine/base/assert.h"
+
+#define STEPS_NAME_MAX 128u
+
+/* What the tables below fill; texts and lists are read once more, with their places. */
+struct steps_keys {
+    const char *connector, *format, *uid;
+    int64_t parallelism; /* 0: not written */
+    sr_list from, primary_key, select, group_by;
+    const char *schema, *watermark, *where, *window, *sql;
+    sr_choice on_error, guarantee;
+};
+
+/* A step while it is read. */
+struct steps_one {
+    struct reader *rd;
+    const char *name;
+    const char *prefix; /* "sources.hits." */
+    struct place at;
+    uint32_t order;
+    struct job_step *out;
+    struct steps_keys keys;
+    struct opts_words known;
+    bool is_lenient; /* an unknown connector or format: its options cannot be known either */
+};
+
+static const char *const steps_on_error[] = {"fail", "skip", "dead-letter", NULL};
+static const char *const steps_guarantees[] = {"none", "at-least-once", "exactly-once", NULL};
+static const char *const steps_section[] = {"sources.", "transforms.", "sinks."};
+static const char *const steps_kind[] = {"source", "transform", "sink"};
+
+#define KEY(name, field, ...) SR_OPT(struct steps_keys, name, field, __VA_ARGS__)
+
+/* clang-format off */
+#define STEPS_COMMON                                                                             \
+    KEY("uid", uid, .flags = SR_OPT_OURS,                                                        \
+        .doc = "Name that the step's state belongs to in checkpoints; the step's name unless "   \
+               "written."),                                                                      \
+    KEY("parallelism", parallelism, .min = 1, .max = 32768, .flags = SR_OPT_OURS,                \
+        .doc = "Subtasks of this step; parallelism.default unless written."),                    \
+    KEY("on-error", on_error, .choices = steps_on_error, .def = "fail", .flags = SR_OPT_OURS,    \
+        .doc = "What happens to a row that cannot be read, computed or written: fail (the job "  \
+               "fails), skip (counted) or dead-letter.")
+
+#define STEPS_CONNECTED                                                                          \
+    KEY("connector", connector, .flags = SR_OPT_REQUIRED,                                        \
+        .doc = "What it is connected to, as in `connector: filesystem`."),                       \
+    KEY("format", format,                                                                        \
+        .doc = "How bytes become rows or rows bytes, as in `format: csv`; its options are "      \
+               "written `csv.header`."),                                                         \
+    KEY("primary-key", primary_key, .flags = SR_OPT_OURS,                                        \
+        .doc = "Columns that tell rows apart: on a sink they mean upsert.")
+
+#define STEPS_SCHEMA                                                                             \
+    KEY("schema", schema, .flags = SR_OPT_OURS,                                                  \
+        .doc = "The columns: a mapping `name: TYPE`, or a text as between the brackets of "      \
+               "CREATE TABLE.")
+
+const struct sr_opt steps_source_opts[] = {
+    STEPS_CONNECTED,
+    STEPS_SCHEMA,
+    KEY("watermark", watermark, .flags = SR_OPT_OURS,
+        .doc = "The event time and how late rows may be, as in "
+               "`ts AS ts - INTERVAL '5' SECOND`."),
+    STEPS_COMMON,
+    SR_OPT_END};
+
+const struct sr_opt steps_transform_opts[] = {
+    KEY("from", from, .flags = SR_OPT_OURS,
+        .doc = "The step that rows come from, or a list of steps of the same schema."),
+    KEY("where", where, .flags = SR_OPT_OURS, .doc = "Rows for which it is not TRUE are dropped."),
+    KEY("select", select, .flags = SR_OPT_OURS,
+        .doc = "The columns that go on, as in `SUM(size) AS total`; all unless written."),
+    KEY("group-by", group_by, .flags = SR_OPT_OURS, .doc = "Rows of equal values are aggregated."),
+    KEY("window", window, .flags = SR_OPT_OURS,
+        .doc = "Aggregate by time, as in `TUMBLE(ts, INTERVAL '1' MINUTE)`."),
+    KEY("sql", sql, .flags = SR_OPT_OURS,
+        .doc = "One query of Flink SQL over the names of steps, instead of the keys above."),
+    STEPS_COMMON,
+    SR_OPT_END};
+
+const struct sr_opt steps_sink_opts[] = {
+    KEY("from", from, .flags = SR_OPT_REQUIRED | SR_OPT_OURS,
+        .doc = "The step that rows come from, or a list of steps of the same schema."),
+    STEPS_CONNECTED,
+    STEPS_SCHEMA,
+    KEY("sink.delivery-guarantee", guarantee, .choices = steps_guarantees,
+        .doc = "What the job asks of this sink: exactly-once, at-least-once or none."),
+    STEPS_COMMON,
+    SR_OPT_END};
+/* clang-format on */
+
+static const struct sr_opt *const steps_opts[] = {steps_source_opts, steps_transform_opts,
+                                                  steps_sink_opts};
+
+static const char *steps_full(const struct steps_one *s, const char *key)
+{
+    const char *full = arena_printf(s->rd->arena, "%s%s", s->prefix, key);
+    return full ? full : "";
+}
+
+static struct entry *steps_entry(const struct steps_one *s, const char *key)
+{
+    return entries_find(&s->rd->entries, steps_full(s, key));
+}
+
+static void steps_text(const struct steps_one *s, const char *key, struct job_text *out)
+{
+    const struct entry *e = steps_entry(s, key);
+    if (e) {
+        (void)texts_one(s->rd, e, e->value, out);
+    }
+}
+
+static void steps_texts(const struct steps_one *s, const char *key, struct job_texts *out)
+{
+    const struct entry *e = steps_entry(s, key);
+    if (e) {
+        texts_list(s->rd, e, out);
+    }
+}
+
+/* Names of all types of a kind, for whoever named one that is not there. */
+static const char *steps_list(struct reader *rd, enum registry_kind kind)
+{
+    struct registry_item item;
+    const char *list = "";
+    for (uint32_t i = 0; registry_item(rd->registry, kind, i, &item); i++) {
+        list = arena_printf(rd->arena, "%s%s%s", list, i > 0 ? ", " : "", item.name);
+        if (!list) {
+            return "";
+        }
+    }
+    return list;
+}
+
+/* A connector that only reads or only writes is a common slip: say so. */
+static bool steps_is_other_way(const struct steps_one *s, const char *name)
+{
+    bool is_source = s->out->kind == JOB_SOURCE;
+    struct registry_item item;
+    enum registry_kind other = is_source ? REGISTRY_SINK : REGISTRY_SOURCE;
+    for (uint32_t i = 0; registry_item(s->rd->registry, other, i, &item); i++) {
+        if (strcmp(item.name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void steps_fault_type(struct steps_one *s, enum registry_kind kind, const char *what,
+                             const struct entry *e, const char *name)
+{
+    struct reader *rd = s->rd;
+    const struct sr_error *why = registry_fault(rd->registry);
+    const char *shown = reader_shown(e, e->value);
+
+    s->is_lenient = true;
+    if (why) {
+        reader_fault(rd, e->value->at, NULL, "%s '%s' cannot be loaded: %s", what, shown,
+                     why->words);
+        return;
+    }
+    const char *list = steps_list(rd, kind);
+    const char *nearest = registry_nearest(rd->registry, kind, name);
+    const char *hint =
+        nearest ? arena_printf(rd->arena, "did you mean '%s'? There are: %s", nearest, list)
+                : arena_printf(rd->arena, "there are: %s", list);
+    if (kind != REGISTRY_FORMAT && steps_is_other_way(s, name)) {
+        reader_fault(rd, e->value->at, hint, "connector '%s' cannot be a %s, only a %s", shown,
+                     steps_kind[s->out->kind], s->out->kind == JOB_SOURCE ? "sink" : "source");
+        return;
+    }
+    reader_fault(rd, e->value->at, hint, "there is no %s '%s'", what, shown);
+}
+
+/* Fills the conf struct of a connector or format; NULL: out of memory. */
+static void *steps_conf(struct steps_one *s, const struct sr_opt *opts, uint32_t size,
+                        const char *strip, const char *what)
+{
+    void *conf = arena_get(s->rd->arena, size ? size : 1);
+    struct opts_scope scope = {s->rd, s->prefix, strip, what, s->at};
+
+    if (!conf) {
+        s->rd->entries.is_broken = true;
+        return NULL;
+    }
+    if (s->out->connector_at.line > 0) {
+        scope.at = *strip ? s->out->format_at : s->out->connector_at;
+    }
+    opts_fill(&scope, opts, conf);
+    opts_add_words(s->rd, &s->known, opts, strip);
+    return conf;
+}
+
+static void steps_connector(struct steps_one *s)
+{
+    struct job_step *out = s->out;
+    const char *name = s->keys.connector;
+    const struct entry *e = steps_entry(s, "connector");
+
+    if (!e || !name) {
+        s->is_lenient = true;
+        return;
+    }
+    out->connector_at = e->value->at;
+    const char *what = arena_printf(s->rd->arena, "connector '%s'", reader_shown(e, e->value));
+    if (out->kind == JOB_SOURCE) {
+        out->source = registry_source(s->rd->registry, name);
+        if (out->source) {
+            out->conf = steps_conf(s, out->source->opts, out->source->conf_size, "", what);
+            return;
+        }
+        steps_fault_type(s, REGISTRY_SOURCE, "connector", e, name);
+        return;
+    }
+    out->sink = registry_sink(s->rd->registry, name);
+    if (out->sink) {
+        out->conf = steps_conf(s, out->sink->opts, out->sink->conf_size, "", what);
+        return;
+    }
+    steps_fault_type(s, REGISTRY_SINK, "connector", e, name);
+}
+
+static void steps_format(struct steps_one *s)
+{
+    struct job_step *out = s->out;
+    const char *name = s->keys.format;
+    const struct entry *e = steps_entry(s, "format");
+
+    if (!e || !name) {
+        return;
+    }
+    out->format_at = e->value->at;
+    out->format = registry_format(s->rd->registry, name);
+    if (!out->format) {
+        steps_fault_type(s, REGISTRY_FORMAT, "format", e, name);
+        return;
+    }
+    const char *strip = arena_printf(s->rd->arena, "%s.", name);
+    const char *what = arena_printf(s->rd->arena, "format '%s'", name);
+    if (strip && what) {
+        out->format_conf = steps_conf(s, out->format->opts, out->format->conf_size, strip, what);
+    }
+}
+
+static int steps_compare_entries(const void *a, const void *b)
+{
+    const struct entry *const *p = a;
+    const struct entry *const *q = b;
+    return ((*p)->order > (*q)->order) - ((*p)->order < (*q)->order);
+}
+
+/* A column of a nested mapping is none: `a: {b: INT}` is not column `a.b`. */
+static bool steps_column(struct steps_one *s, struct entry *e, const char *name,
+                         struct job_column *out)
+{
+    size_t tail = strlen(e->name->text);
+
+    if (e->name != e->value && tail < strlen(name)) {
+        reader_fault(s->rd, e->name->at, "a row in a column is written ROW<name TYPE, ...>",
+                     "a column's type is a text, not a mapping");
+        return false;
+    }
+    if (e->value->kind == NODE_SCALAR && node_is_null(e->value)) {
+        if (!strchr(name, ')')) { /* else the rest of a type that a comma cut: faulted there */
+            reader_fault(s->rd, e->name->at, NULL, "column '%s' has no type", name);
+        }
+        return false;
+    }
+    out->name = (struct job_text){.text = name, .len = (uint32_t)strlen(name), .at = e->name->at};
+    return texts_one(s->rd, e, e->value, &out->type);
+}
+
+/* The mapping form of a schema, in the order of the file. */
+static void steps_schema(struct steps_one *s)
+{
+    struct reader *rd = s->rd;
+    const char *prefix = steps_full(s, "schema.");
+    uint32_t from;
+    uint32_t to;
+
+    steps_text(s, "schema", &s->out->schema_text);
+    entries_range(&rd->entries, prefix, &from, &to);
+    struct entry **list = arena_array(rd->arena, to - from + 1u, sizeof(struct entry *));
+    struct job_column *column = arena_array(rd->arena, to - from + 1u, sizeof(*column));
+    if (!list || !column || !*prefix || to == from) {
+        return;
+    }
+    if (s->out->schema_text.text) {
+        reader_fault(rd, s->out->schema_text.at, NULL,
+                     "the schema is written twice, as a text and as a mapping");
+    }
+    for (uint32_t i = from; i < to; i++) {
+        list[i - from] = &rd->entries.item[i];
+        list[i - from]->is_used = true;
+    }
+    qsort(list, to - from, sizeof(*list), steps_compare_entries);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < to - from; i++) {
+        n += steps_column(s, list[i], list[i]->key + strlen(prefix), &column[n]) ? 1 : 0;
+    }
+    s->out->column = column;
+    s->out->columns = n;
+}
+
+static void steps_source(struct steps_one *s)
+{
+    steps_schema(s);
+    steps_text(s, "watermark", &s->out->watermark);
+    steps_texts(s, "primary-key", &s->out->primary_key);
+}
+
+static void steps_sink(struct steps_one *s)
+{
+    const struct entry *guarantee = steps_entry(s, "sink.delivery-guarantee");
+
+    steps_schema(s);
+    steps_texts(s, "from", &s->out->from);
+    steps_texts(s, "primary-key", &s->out->primary_key);
+    s->out->guarantee = (enum sr_guarantee)s->keys.guarantee.index;
+    if (guarantee) {
+        s->out->guarantee_at = guarantee->value->at;
+    }
+}
+
+static void steps_transform(struct steps_one *s)
+{
+    static const char *const short_form[] = {"from", "where", "select", "group-by", "window"};
+    struct job_step *out = s->out;
+    const struct entry *sql = steps_entry(s, "sql");
+
+    steps_texts(s, "from", &out->from);
+    steps_text(s, "where", &out->where);
+    steps_text(s, "window", &out->window);
+    steps_text(s, "sql", &out->sql);
+    steps_texts(s, "select", &out->select);
+    steps_texts(s, "group-by", &out->group_by);
+    const struct entry *select = steps_entry(s, "select");
+    if (select) {
+        out->select_at = select->name->at;
+    }
+    if (!sql && !steps_entry(s, "from")) {
+        reader_fault(s->rd, s->at, "name the step that rows come from: `from: NAME`",
+                     "transform '%s' needs 'from', or 'sql'", s->name);
+    }
+    for (size_t i = 0; sql && i < sizeof(short_form) / sizeof(short_form[0]); i++) {
+        const struct entry *other = steps_entry(s, short_form[i]);
+        if (other) {
+            reader_fault(s->rd, other->name->at, "the query says it all: remove one of them",
+                         "'%s' cannot stand beside 'sql'", short_form[i]);
+        }
+    }
+}
+
+/* Whether an unknown key may belong to the connector or format that is not known. */
+static bool steps_may_be_known(const struct steps_one *s, const char *rest)
+{
+    if (!s->is_lenient) {
+        return false;
+    }
+    const struct sr_opt *opts = steps_opts[s->out->kind];
+    for (const struct sr_opt *o = opts; o->key; o++) {
+        if (word_distance(o->key, rest) == 1) {
+            return false; /* rather a slip in one of our own keys */
+        }
+    }
+    return true;
+}
+
+static void steps_leftovers(struct steps_one *s)
+{
+    uint32_t from;
+    uint32_t to;
+    const char *where = arena_printf(s->rd->arena, "%s '%s'", steps_kind[s->out->kind], s->name);
+
+    entries_range(&s->rd->entries, s->prefix, &from, &to);
+    for (uint32_t i = from; where && i < to; i++) {
+        struct entry *e = &s->rd->entries.item[i];
+        const char *rest = e->key + strlen(s->prefix);
+        if (!e->is_used && !steps_may_be_known(s, rest)) {
+            opts_fault_unknown(s->rd, e, rest, &s->known, where);
+        }
+        e->is_used = true; /* settled here, whatever came of it */
+    }
+}
+
+static void steps_dead_letter(struct steps_one *s)
+{
+    const struct entry *e = steps_entry(s, "on-error");
+    if (s->out->on_error == JOB_DEAD_LETTER && e) {
+        reader_fault(s->rd, e->value->at, "fail and skip are there",
+                     "dead letters are not there yet");
+    }
+}
+
+static void steps_one(struct steps_one *s)
+{
+    const struct sr_opt *opts = steps_opts[s->out->kind];
+    const char *what = arena_printf(s->rd->arena, "%s '%s'", steps_kind[s->out->kind], s->name);
+    struct opts_scope scope = {s->rd, s->prefix, "", what ? what : "", s->at};
+
+    opts_fill(&scope, opts, &s->keys);
+    opts_add_words(s->rd, &s->known, opts, "");
+    s->out->name =
+        (struct job_text){.text = s->name, .len = (uint32_t)strlen(s->name), .at = s->at};
+    s->out->uid = s->keys.uid ? s->keys.uid : s->name;
+    s->out->parallelism = s->keys.parallelism;
+    s->out->on_error = (enum job_on_error)s->keys.on_error.index;
+    steps_dead_letter(s);
+    switch (s->out->kind) {
+    case JOB_SOURCE:
+        steps_source(s);
+        break;
+    case JOB_TRANSFORM:
+        steps_transform(s);
+        break;
+    case JOB_SINK:
+        steps_sink(s);
+        break;
+    }
+    if (s->out->kind != JOB_TRANSFORM) {
+        steps_connector(s);
+        steps_format(s);
+    }
+    steps_leftovers(s);
+}
+
+/* --- Which steps there are ------------------------------------------------------------------ */
+
+struct steps_found {
+    struct reader *rd;
+    struct steps_one *one;
+    struct job_step *step;
+    uint32_t count, space;
+};
+
+static bool steps_is_name(const char *name)
+{
+    size_t len = strlen(name);
+    if (len == 0 || len > STEPS_NAME_MAX) {
+        return false;
+    }
+    for (const char *s = name; *s; s++) {
+        if ((unsigned char)*s < ' ' || *s == 0x7f || *s == '/') {
+            return false;
+        }
+    }
+    return true;
+}
+
+static struct steps_one *steps_known(struct steps_found *f, enum job_step_kind kind,
+                                     const char *name)
+{
+    for (uint32_t i = f->count; i-- > 0;) {
+        if (f->step[i].kind == kind && strcmp(f->one[i].name, name) == 0) {
+            return &f->one[i];
+        }
+    }
+    return NULL;
+}
+
+static struct steps_one *steps_add(struct steps_found *f, enum job_step_kind kind, const char *name,
+                                   struct place at)
+{
+    struct reader *rd = f->rd;
+
+    if (f->count == READER_STEPS_MAX) {
+        reader_fault(rd, at, NULL, "the job has more than %u steps", READER_STEPS_MAX);
+        return NULL;
+    }
+    if (!steps_is_name(name)) {
+        reader_fault(rd, at, NULL,
+                     "the name of a step has 1 to %u bytes, no '/' and no control characters",
+                     STEPS_NAME_MAX);
+    }
+    const char *prefix = arena_printf(rd->arena, "%s%s.", steps_section[kind], name);
+    if (!prefix) {
+        return NULL;
+    }
+    f->step[f->count].kind = kind;
+    f->one[f->count] =
+        (struct steps_one){.rd = rd, .name = name, .prefix = prefix, .at = at, .order = UINT32_MAX};
+    return &f->one[f->count++];
+}
+
+/* The step that a full key belongs to, made when it is new. */
+static void steps_find(struct steps_found *f, enum job_step_kind kind, const struct entry *e)
+{
+    const char *rest = e->key + strlen(steps_section[kind]);
+    size_t len = strcspn(rest, ".");
+    struct reader *rd = f->rd;
+    const char *name = arena_text_n(rd->arena, rest, len);
+
+    if (!name) {
+        return;
+    }
+    struct steps_one *s = steps_known(f, kind, name);
+    if (!s) {
+        s = steps_add(f, kind, name, e->name->at);
+    }
+    if (s && e->order < s->order) {
+        s->order = e->order;
+        s->at = e->name->at;
+    }
+}
+
+/* `hits: 5`, `hits:`, or a list where a step should be. */
+static bool steps_is_mapping(struct reader *rd, enum job_step_kind kind, struct entry *e)
+{
+    const char *rest = e->key + strlen(steps_section[kind]);
+    if (strchr(rest, '.')) {
+        return true;
+    }
+    e->is_used = true;
+    reader_fault(rd, e->name->at, "its keys stand below it, indented", "%s '%s' has no keys",
+                 steps_kind[kind], rest);
+    return false;
+}
+
+static void steps_find_all(struct steps_found *f, enum job_step_kind kind)
+{
+    const struct entries *all = &f->rd->entries;
+    const char *section = steps_section[kind];
+    uint32_t from;
+    uint32_t to;
+
+    for (uint32_t i = 0; i < all->groups; i++) {
+        const struct entry *g = &all->group[i];
+        bool is_step = strncmp(g->key, section, strlen(section)) == 0 &&
+                       !strchr(g->key + strlen(section), '.');
+        if (is_step) {
+            steps_find(f, kind, g);
+        }
+    }
+    entries_range(all, section, &from, &to);
+    for (uint32_t i = from; i < to; i++) {
+        if (steps_is_mapping(f->rd, kind, &all->item[i])) {
+            steps_find(f, kind, &all->item[i]);
+        }
+    }
+}
+
+static int steps_compare(const void *a, const void *b)
+{
+    const struct steps_one *p = a;
+    const struct steps_one *q = b;
+    return (p->order > q->order) - (p->order < q->order);
+}
+
+static void steps_check_names(struct steps_found *f)
+{
+    for (uint32_t i = 0; i < f->count; i++) {
+        for (uint32_t k = 0; k < i; k++) {
+            if (strcmp(f->one[i].name, f->one[k].name) == 0) {
+                reader_fault(
+                    f->rd, f->one[i].at,
+                    arena_printf(f->rd->arena, "the other one is in line %u", f->one[k].at.line),
+                    "the name '%s' is used by two steps", f->one[i].name);
+                break;
+            }
+        }
+    }
+}
+
+void steps_read(struct reader *rd, struct job *job)
+{
+    struct steps_found f = {.rd = rd};
+
+    f.one = arena_array(rd->arena, READER_STEPS_MAX, sizeof(*f.one));
+    f.step = arena_array(rd->arena, READER_STEPS_MAX, sizeof(*f.step));
+    if (!f.one || !f.step) {
+        return;
+    }
+    for (uint32_t kind = JOB_SOURCE; kind <= JOB_SINK; kind++) {
+        uint32_t before = f.count;
+        steps_find_all(&f, (enum job_step_kind)kind);
+        for (uint32_t i = before; i < f.count; i++) {
+            f.one[i].out = &f.step[i]; /* keeps the kind while `one` is sorted */
+        }
+    }
+    qsort(f.one, f.count, sizeof(*f.one), steps_compare);
+    steps_check_names(&f);
+    job->steps = f.count;
+    job->step = arena_array(rd->arena, f.count + 1u, sizeof(*job->step));
+    for (uint32_t i = 0; job->step && i < f.count; i++) {
+        job->step[i].kind = f.one[i].out->kind;
+        f.one[i].out = &job->step[i];
+        steps_one(&f.one[i]);
+    }
+}

@@ -1,0 +1,16 @@
+/* Sources, transforms and sinks of a job: their keys, their connectors' and formats' options.
+ */
+#ifndef SR_CONF_STEPS_H
+#define SR_CONF_STEPS_H
+
+#include "conf/reader.h"
+
+/* Our own keys of each kind of step, for `help KEY` and hints. */
+extern const struct sr_opt steps_source_opts[];
+extern const struct sr_opt steps_transform_opts[];
+extern const struct sr_opt steps_sink_opts[];
+
+/* Fills job->step. */
+void steps_read(struct reader *rd, struct job *job);
+
+#endif

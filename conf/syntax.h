@@ -1,0 +1,18 @@
+/* What libyaml cannot read, in words that help whoever wrote it.
+ *
+ * Expressions are the usual cause: YAML gives `*`, backticks, `#`, `: ` and commas a meaning of its
+ * own. Then the hint shows the block form, in which YAML takes every byte as it is.
+ */
+#ifndef SR_CONF_SYNTAX_H
+#define SR_CONF_SYNTAX_H
+
+#include <yaml.h>
+
+#include "conf/page.h"
+
+/* Adds the fault of a parser that failed. */
+void syntax_fault(const struct page *page, struct faults *faults, const yaml_parser_t *parser);
+/* "write it as a block: ..." for the line of `offset`; in the page's arena. */
+const char *syntax_block_hint(const struct page *page, uint32_t offset);
+
+#endif
