@@ -374,13 +374,14 @@ sr_rc store_find(const struct env *env, const char *path, struct arena *a, struc
     struct sr_stat st;
     struct store_finder f = {.env = env, .arena = a};
     sr_rc rc = store_target_parse(path, a, &t, err);
-    if (rc == SR_OK) {
-        rc = env->files->stat(env->files, t.path, &st, err);
+    if (rc != SR_OK) {
+        return rc;
     }
+    rc = env->files->stat(env->files, t.path, &st, err);
     if (rc == SR_EABSENT) {
         return error_set(err, SR_EABSENT,
-                         "%s: there is nothing; a checkpoint, a savepoint, a "
-                         "job's directory or an SQLite store is needed",
+                         "%s: nothing is there; a checkpoint, a savepoint, a job's directory or an "
+                         "SQLite store is needed",
                          path);
     }
     if (rc == SR_OK) {
