@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "connectors/common/note.h"
+#include "connectors/common/sink_id.h"
 #include "connectors/filesystem/fs_set.h"
 
 #define FS_SINK_END      ".inprogress"
@@ -168,22 +169,16 @@ static sr_rc fs_sink_find_place(struct fs_sink *s, struct sr_error *err)
 static sr_rc fs_sink_name_itself(struct fs_sink *s, const struct sr_sink_open *o,
                                  struct sr_error *err)
 {
-    struct sr_out both = note_out();
-    uint64_t digest[2] = {0, 0};
-    bool is_put = note_put_text(&both, o->job_id) && note_put_text(&both, o->uid);
-    if (is_put) {
-        s->host->digest(both.data, both.len, digest);
-    }
-    note_free(&both);
+    char id[SINK_ID_SIZE] = "";
+    bool has_id = sink_id(o, id);
     (void)snprintf(s->run, sizeof(s->run), "%" PRIu64 "-%" PRIu64 "-", o->lineage, o->attempt);
     const char *name = s->is_plain ? fs_path_name(s->path) : "part-";
     size_t size = strlen(name) + 16;
     s->own = malloc(size);
-    if (!is_put || !s->own) {
+    if (!has_id || !s->own) {
         return fs_sink_no_memory(s, err);
     }
-    (void)snprintf(s->own, size, ".%s%s%08" PRIx32 "-", name, s->is_plain ? "." : "",
-                   (uint32_t)digest[0]);
+    (void)snprintf(s->own, size, ".%s%s%s-", name, s->is_plain ? "." : "", id);
     return SR_OK;
 }
 
@@ -416,12 +411,13 @@ static sr_rc fs_sink_prepare_parts(struct fs_sink *s, bool is_last, struct sr_no
     for (uint32_t i = 0; rc == SR_OK && i < s->ready.count; i++) {
         rc = fs_sink_note(s, &s->ready.item[i], SR_NOTE_COMMIT, notes, err);
     }
-    if (rc != SR_OK) {
-        return rc;
+    if (rc == SR_OK && fs_part_is_open(&s->now) && s->rows > 0) {
+        rc = fs_sink_note(s, &s->now.name, SR_NOTE_STATE, notes, err);
     }
-    fs_names_clear(&s->ready);
-    bool has_state = fs_part_is_open(&s->now) && s->rows > 0;
-    return has_state ? fs_sink_note(s, &s->now.name, SR_NOTE_STATE, notes, err) : SR_OK;
+    if (rc == SR_OK) { /* notes of a call that fails do not count: what is ready stays so */
+        fs_names_clear(&s->ready);
+    }
+    return rc;
 }
 
 /* The file appears even when no row came. The state note at the end lets a later run, which found
