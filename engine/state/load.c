@@ -133,6 +133,9 @@ static sr_rc load_groups(struct load *l, struct map *m, struct sr_error *err)
     const struct state *s = l->state;
     uint32_t groups = bytes_get_u32(&l->in);
     int64_t before = -1;
+    if (l->in.is_broken) {
+        return load_damaged(s, m->name, "its key groups are cut off", err);
+    }
     for (uint32_t i = 0; i < groups; i++) {
         uint32_t group = bytes_get_u32(&l->in);
         uint32_t entries = bytes_get_u32(&l->in);
