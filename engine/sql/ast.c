@@ -1,5 +1,7 @@
 #include "engine/sql/ast.h"
 
+#include <string.h>
+
 static const char *ast_join(struct arena *a, const char *text, const char *more)
 {
     return arena_printf(a, "%s%s%s", text, text[0] != '\0' && more[0] != '\0' ? " " : "", more);
@@ -74,4 +76,30 @@ const char *ast_text(struct arena *a, const struct ast *n)
         text = arena_printf(a, "%s filter %s", text, ast_text(a, n->filter));
     }
     return arena_printf(a, "(%s)", text ? text : "");
+}
+
+static bool ast_same_text(const char *a, const char *b)
+{
+    return (!a && !b) || (a && b && strcmp(a, b) == 0);
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion): a tree is at most AST_DEPTH_MAX deep */
+bool ast_equal(const struct ast *a, const struct ast *b)
+{
+    if (!a || !b) {
+        return a == b;
+    }
+    if (a->kind != b->kind || a->count != b->count || a->len != b->len ||
+        a->is_distinct != b->is_distinct || a->is_negative != b->is_negative ||
+        a->is_try != b->is_try || !a->name != !b->name ||
+        (a->name && memcmp(a->name, b->name, a->len) != 0) || !ast_same_text(a->unit, b->unit) ||
+        !ast_same_text(a->unit_to, b->unit_to)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < a->count; i++) {
+        if (!ast_equal(a->item[i], b->item[i])) {
+            return false;
+        }
+    }
+    return ast_equal(a->filter, b->filter);
 }

@@ -36,7 +36,7 @@ enum ast_kind {
     AST_STAR,     /* `*`, or `t.*` with item[0] the AST_NAME t */
     AST_CALL,     /* name in upper case; item: arguments; is_distinct, filter; COUNT(*): AST_STAR */
     AST_CAST,     /* item[0] AS item[1] (AST_TYPE); is_try */
-    AST_TYPE,     /* at, end: where the type stands in the text */
+    AST_TYPE,     /* name: as written */
     AST_ITEM,     /* of a SELECT: item[0] is an expression or AST_STAR; name: AS name, or NULL */
     AST_LIST,     /* item: anything */
     /* of a schema */
@@ -67,6 +67,8 @@ struct ast {
     const struct ast *filter; /* FILTER (WHERE ...); NULL: none */
 };
 
+/* The same syntax, wherever it stands. */
+bool ast_equal(const struct ast *a, const struct ast *b);
 /* As an s-expression, for tests: (+ a (* 2 b)). */
 const char *ast_text(struct arena *a, const struct ast *n);
 

@@ -225,7 +225,8 @@ struct ast *ast_negate(struct parser *p, const struct ast *n)
 
 struct ast *ast_type(struct parser *p, uint32_t at)
 {
-    return build_new(p, AST_TYPE, at, p->behind);
+    struct token t = {at, p->behind > at ? p->behind - at : 0};
+    return ast_leaf(p, AST_TYPE, t);
 }
 
 struct ast *ast_extend(struct parser *p, const struct ast *n, const struct ast *item)

@@ -1,0 +1,377 @@
+#include "engine/bind/aggregate.h"
+
+#include <string.h>
+
+#include "engine/base/assert.h"
+#include "engine/data/schema.h"
+
+#define AGG_WINDOW_COLUMNS 3u
+
+static const char *const agg_window_names[AGG_WINDOW_COLUMNS] = {"window_start", "window_end",
+                                                                 "window_time"};
+
+/* A column of the calc in front; the same expression is computed once. */
+static uint32_t agg_calc_column(struct agg_scope *g, const char *name, const struct expr *e,
+                                const struct job_text *t, uint32_t at)
+{
+    for (uint32_t c = 0; c < g->calc.count; c++) {
+        if (expr_equal(g->calc.expr[c], e)) {
+            return c;
+        }
+    }
+    select_put(&g->calc, name, e, t, at);
+    return g->calc.count - 1;
+}
+
+static bool agg_put_out(struct agg_scope *g, const char *name, struct sr_type type)
+{
+    g->field[g->out.fields] = (struct sr_field){name, type};
+    g->out.fields++;
+    return true;
+}
+
+static bool agg_keys(struct agg_scope *g)
+{
+    bool is_good = true;
+    for (uint32_t k = 0; k < g->grouping->keys; k++) {
+        const struct ast *n = g->grouping->key[k];
+        struct scope s = g->input;
+        s.text = g->grouping->key_text[k];
+        const struct expr *e = bind_expr(&s, n);
+        if (!e) {
+            is_good = false;
+            continue;
+        }
+        if (sr_is_nested(e->type.kind) || e->type.kind == SR_NULL) {
+            bind_fault(s.binder, s.text, n->at, NULL, "rows cannot be grouped by %s",
+                       type_text(s.binder->arena, &e->type));
+            is_good = false;
+            continue;
+        }
+        const char *name = n->kind == AST_NAME ? n->item[n->count - 1]->name
+                                               : arena_printf(s.binder->arena, "$key_%u", k);
+        g->key_column[k] = agg_calc_column(g, name, e, s.text, n->at);
+        agg_put_out(g, name, e->type);
+    }
+    return is_good;
+}
+
+static bool agg_window_time(struct agg_scope *g, struct scope *s)
+{
+    int32_t c = bind_column(s, g->grouping->time);
+    if (c < 0) {
+        return false;
+    }
+    if (c != s->in->rowtime) {
+        const char *is = s->in->rowtime >= 0 ? s->in->field[s->in->rowtime].name : NULL;
+        bind_fault(s->binder, s->text, g->grouping->time->at,
+                   is ? arena_printf(s->binder->arena, "the time attribute here is '%s'", is)
+                      : "give the source a `watermark:`, and pass that column on",
+                   "a window needs the event time attribute, '%s' is none", s->in->field[c].name);
+        return false;
+    }
+    const struct expr *e = expr_column(s->binder->arena, s->in, (uint32_t)c);
+    g->time_column = agg_calc_column(g, s->in->field[c].name, e, s->text, g->grouping->time->at);
+    struct sr_type plain = type_nullable(type_with(SR_TIMESTAMP, 3, 0), false);
+    struct sr_type time = type_nullable(type_with(s->in->field[c].type.kind, 3, 0), false);
+    agg_put_out(g, agg_window_names[0], plain);
+    agg_put_out(g, agg_window_names[1], plain);
+    agg_put_out(g, agg_window_names[2], time);
+    return true;
+}
+
+static bool agg_window(struct agg_scope *g)
+{
+    const struct grouping *w = g->grouping;
+    struct scope s = g->input;
+    s.text = w->window_text;
+    if (strcmp(w->window, "TUMBLE") != 0) {
+        bool is_known = strcmp(w->window, "HOP") == 0 || strcmp(w->window, "SESSION") == 0 ||
+                        strcmp(w->window, "CUMULATE") == 0;
+        bind_fault(s.binder, s.text, w->at, "TUMBLE(time, size[, offset])",
+                   is_known ? "window %s is not supported yet" : "there is no window '%s'",
+                   w->window);
+        return false;
+    }
+    if (w->args < 1 || w->args > 2) {
+        bind_fault(s.binder, s.text, w->at, "TUMBLE(time, size[, offset])",
+                   "TUMBLE takes a time attribute, a size and perhaps an offset");
+        return false;
+    }
+    g->window = WINDOW_TUMBLE;
+    bool is_good = agg_window_time(g, &s);
+    is_good = bind_interval_ms(&s, w->arg[0], &g->size_ms) && is_good;
+    is_good = (w->args < 2 || bind_interval_ms(&s, w->arg[1], &g->offset_ms)) && is_good;
+    if (is_good && g->size_ms <= 0) {
+        bind_fault(s.binder, s.text, w->arg[0]->at, NULL, "a window's size must be above zero");
+        return false;
+    }
+    return is_good;
+}
+
+struct agg_scope *agg_scope_new(const struct scope *input, const struct grouping *g)
+{
+    struct arena *a = input->binder->arena;
+    struct agg_scope *s = arena_get(a, sizeof(*s));
+    struct sr_field *field =
+        arena_array(a, AGG_KEYS_MAX + AGG_WINDOW_COLUMNS + AGG_CALLS_MAX, sizeof(*field));
+    if (!s || !field) {
+        (void)bind_no_memory(input->binder);
+        return NULL;
+    }
+    s->input = *input;
+    s->input.agg = NULL;
+    s->grouping = g;
+    s->calc = (struct select){.binder = input->binder, .in = input->in};
+    s->field = field;
+    s->out = (struct sr_schema){.field = field, .rowtime = -1};
+    bool is_good = agg_keys(s);
+    is_good = (!g->window_text || agg_window(s)) && is_good;
+    if (is_good && s->window != WINDOW_NONE) {
+        s->out.rowtime = (int32_t)(g->keys + 2);
+    }
+    return is_good ? s : NULL;
+}
+
+/* --- The select list -------------------------------------------------------------------------- */
+
+static const struct expr *agg_out_column(struct agg_scope *g, uint32_t c)
+{
+    return expr_column(g->input.binder->arena, &g->out, c);
+}
+
+/* The aggregate's argument; false with faults. */
+static bool agg_argument(struct agg_scope *g, struct scope *s, const struct ast *n,
+                         const struct expr **out)
+{
+    *out = NULL;
+    if (n->count != 1) {
+        bind_fault(s->binder, s->text, n->at, NULL, "%s takes one argument", n->name);
+        return false;
+    }
+    if (n->item[0]->kind == AST_STAR) {
+        if (strcmp(n->name, "COUNT") != 0) {
+            bind_fault(s->binder, s->text, n->at, NULL, "only COUNT takes *");
+            return false;
+        }
+        return true;
+    }
+    const struct expr *e = bind_expr(s, n->item[0]);
+    if (!e) {
+        return false;
+    }
+    uint32_t c = agg_calc_column(g, arena_printf(s->binder->arena, "$arg_%u", g->calc.count), e,
+                                 s->text, n->item[0]->at);
+    /* The schema of the calc is not there yet: only the column's type and number matter. */
+    struct sr_schema calc = {.fields = g->calc.count, .field = g->calc.field, .rowtime = -1};
+    *out = expr_column(s->binder->arena, &calc, c);
+    return true;
+}
+
+static bool agg_filter(struct agg_scope *g, struct scope *s, const struct ast *n,
+                       const struct expr **out)
+{
+    *out = NULL;
+    if (!n->filter) {
+        return true;
+    }
+    const struct expr *e = bind_condition(s, n->filter, "FILTER");
+    if (!e) {
+        return false;
+    }
+    uint32_t c = agg_calc_column(g, arena_printf(s->binder->arena, "$filter_%u", g->calc.count), e,
+                                 s->text, n->filter->at);
+    struct sr_schema calc = {.fields = g->calc.count, .field = g->calc.field, .rowtime = -1};
+    *out = expr_column(s->binder->arena, &calc, c);
+    return true;
+}
+
+static bool agg_same_expr(const struct expr *a, const struct expr *b)
+{
+    return (!a && !b) || (a && b && expr_equal(a, b));
+}
+
+/* The column of an aggregate's result; the same call is computed once. */
+static const struct expr *agg_result(struct agg_scope *g, struct scope *s, const struct ast *n,
+                                     const struct agg *call)
+{
+    uint32_t first = g->out.fields - g->aggs;
+    for (uint32_t i = 0; i < g->aggs; i++) {
+        const struct agg *have = &g->agg[i];
+        if (have->kind == call->kind && have->is_distinct == call->is_distinct &&
+            agg_same_expr(have->arg, call->arg) && agg_same_expr(have->filter, call->filter)) {
+            return agg_out_column(g, first + i);
+        }
+    }
+    if (g->aggs == AGG_CALLS_MAX) {
+        bind_fault(s->binder, s->text, n->at, NULL, "more than %u aggregates in one step",
+                   AGG_CALLS_MAX);
+        return NULL;
+    }
+    g->agg[g->aggs] = *call;
+    agg_put_out(g, arena_printf(s->binder->arena, "$agg_%u", g->aggs), call->type);
+    g->aggs++;
+    return agg_out_column(g, g->out.fields - 1);
+}
+
+static const struct expr *agg_call(struct agg_scope *g, const struct scope *from,
+                                   const struct ast *n)
+{
+    struct scope s = g->input;
+    s.text = from->text;
+    const struct expr *arg = NULL, *filter = NULL;
+    bool is_good = agg_argument(g, &s, n, &arg);
+    is_good = agg_filter(g, &s, n, &filter) && is_good;
+    if (!is_good) {
+        return NULL;
+    }
+    struct agg call = {0};
+    struct sr_error err = {0};
+    if (agg_bind(n->name, arg, &call, &err) != SR_OK) {
+        bind_fault(s.binder, s.text, n->at, NULL, "%s", err.words);
+        return NULL;
+    }
+    call.filter = filter;
+    call.is_distinct = n->is_distinct && call.kind != AGG_MIN && call.kind != AGG_MAX;
+    if (call.is_distinct) {
+        bind_fault(s.binder, s.text, n->at, NULL, "%s(DISTINCT ...) is not supported yet", n->name);
+        return NULL;
+    }
+    return agg_result(g, &s, n, &call);
+}
+
+/* A name behind GROUP BY is a window column or a key, nothing else. */
+static const struct expr *agg_name(struct agg_scope *g, const struct scope *from,
+                                   const struct ast *n)
+{
+    struct scope s = g->input;
+    s.text = from->text;
+    const char *name = n->item[n->count - 1]->name;
+    for (uint32_t i = 0; i < AGG_WINDOW_COLUMNS && g->window != WINDOW_NONE; i++) {
+        if (n->count == 1 && strcmp(name, agg_window_names[i]) == 0) {
+            return agg_out_column(g, g->grouping->keys + i);
+        }
+    }
+    int32_t c = bind_column(&s, n);
+    if (c < 0) {
+        return NULL;
+    }
+    bind_fault(s.binder, s.text, n->at, "add it to group-by, or take MIN or MAX of it",
+               "column '%s' is neither grouped by nor inside an aggregate", name);
+    return NULL;
+}
+
+/* TUMBLE_START(...) and its kin of Flink's older syntax. */
+static const struct expr *agg_older_call(struct agg_scope *g, const struct ast *n)
+{
+    static const char *const older[AGG_WINDOW_COLUMNS] = {"TUMBLE_START", "TUMBLE_END",
+                                                          "TUMBLE_ROWTIME"};
+    for (uint32_t i = 0; i < AGG_WINDOW_COLUMNS && g->window == WINDOW_TUMBLE; i++) {
+        if (n->kind == AST_CALL && strcmp(n->name, older[i]) == 0) {
+            return agg_out_column(g, g->grouping->keys + i);
+        }
+    }
+    return NULL;
+}
+
+const struct expr *agg_scope_bind(struct scope *s, const struct ast *n, bool *is_settled)
+{
+    struct agg_scope *g = s->agg;
+    *is_settled = true;
+    for (uint32_t k = 0; k < g->grouping->keys; k++) {
+        if (ast_equal(g->grouping->key[k], n)) {
+            return agg_out_column(g, k);
+        }
+    }
+    const struct expr *older = agg_older_call(g, n);
+    if (older) {
+        return older;
+    }
+    if (n->kind == AST_CALL && func_is_aggregate(n->name)) {
+        return agg_call(g, s, n);
+    }
+    if (n->kind == AST_NAME) {
+        /* t.page where the key is page: the same column. */
+        struct scope input = g->input;
+        input.text = s->text;
+        for (uint32_t k = 0; k < g->grouping->keys; k++) {
+            const struct ast *key = g->grouping->key[k];
+            bool is_same =
+                key->kind == AST_NAME && n->count > 1 &&
+                strcmp(key->item[key->count - 1]->name, n->item[n->count - 1]->name) == 0 &&
+                bind_column(&input, n) >= 0;
+            if (is_same) {
+                return agg_out_column(g, k);
+            }
+        }
+        return agg_name(g, s, n);
+    }
+    *is_settled = false;
+    return NULL;
+}
+
+/* --- Nodes ------------------------------------------------------------------------------------ */
+
+/* What an aggregate cannot take back is refused over rows that change. */
+static bool agg_takes_changes(struct agg_scope *g, const struct job_step *step)
+{
+    struct binder *b = g->input.binder;
+    if (g->window != WINDOW_NONE) {
+        bind_fault(b, g->grouping->window_text, g->grouping->at, NULL,
+                   "a window over updating results is not supported yet");
+        return false;
+    }
+    for (uint32_t i = 0; i < g->aggs; i++) {
+        if (g->agg[i].kind == AGG_MIN || g->agg[i].kind == AGG_MAX) {
+            bind_fault_at(b, step->select_at.line ? step->select_at : step->name.at, NULL,
+                          "MIN and MAX over updating results are not supported yet");
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool agg_fill(struct agg_scope *g, struct logic *n)
+{
+    struct arena *a = g->input.binder->arena;
+    uint32_t keys = g->grouping->keys;
+    uint32_t *key = arena_array(a, (size_t)keys + 1, sizeof(*key));
+    uint32_t *name = arena_array(a, (size_t)keys + 1, sizeof(*name));
+    for (uint32_t k = 0; key && name && k < keys; k++) {
+        key[k] = g->key_column[k];
+        name[k] = k;
+    }
+    n->out = arena_copy(a, &g->out, sizeof(g->out));
+    n->aggregate = (struct aggregate_step){.key = key,
+                                           .keys = keys,
+                                           .agg = g->agg,
+                                           .aggs = g->aggs,
+                                           .window = g->window,
+                                           .time_column = g->time_column,
+                                           .size_ms = g->size_ms,
+                                           .offset_ms = g->offset_ms};
+    n->is_updating = g->window == WINDOW_NONE;
+    n->keys = n->is_updating ? keys : 0;
+    n->key = name;
+    return key && name && n->out;
+}
+
+struct logic *agg_scope_nodes(struct agg_scope *g, const struct job_step *step, struct logic *input,
+                              const struct expr *where)
+{
+    struct binder *b = g->input.binder;
+    if (input->is_updating && !agg_takes_changes(g, step)) {
+        return NULL;
+    }
+    struct logic *calc = select_calc(&g->calc, step, input, where);
+    struct logic *n = calc ? logic_add(b->graph, LOGIC_AGGREGATE, step, &calc, 1) : NULL;
+    if (!n) {
+        return NULL;
+    }
+    n->on_error = calc->on_error;
+    if (!agg_fill(g, n)) {
+        (void)bind_no_memory(b);
+        return NULL;
+    }
+    return n;
+}

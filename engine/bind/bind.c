@@ -1,0 +1,359 @@
+#include "engine/bind/bind.h"
+
+#include <string.h>
+
+#include "engine/base/assert.h"
+#include "engine/base/error.h"
+#include "engine/bind/binder.h"
+#include "engine/plan/make.h"
+
+static const char *bind_kind_words(enum job_step_kind kind)
+{
+    switch (kind) {
+    case JOB_SOURCE:
+        return "source";
+    case JOB_TRANSFORM:
+        return "transform";
+    case JOB_SINK:
+        return "sink";
+    }
+    return "";
+}
+
+/* --- Names ------------------------------------------------------------------------------------ */
+
+static const char *bind_uid(const struct job_step *s) { return s->uid ? s->uid : s->name.text; }
+
+static void bind_check_names(struct binder *b)
+{
+    for (uint32_t i = 0; i < b->steps; i++) {
+        const struct job_step *s = b->step[i].step;
+        for (uint32_t k = 0; k < i; k++) {
+            const struct job_step *other = b->step[k].step;
+            if (strcmp(s->name.text, other->name.text) == 0) {
+                bind_fault(b, &s->name, 0, "give one of them another name",
+                           "%s '%s' has the name of a %s", bind_kind_words(s->kind), s->name.text,
+                           bind_kind_words(other->kind));
+            } else if (strcmp(bind_uid(s), bind_uid(other)) == 0) {
+                bind_fault(b, &s->name, 0, "state belongs to a uid: each step needs its own",
+                           "'%s' and '%s' have the same uid '%s'", other->name.text, s->name.text,
+                           bind_uid(s));
+            }
+        }
+    }
+}
+
+static struct bound *bind_find(struct binder *b, const char *name)
+{
+    for (uint32_t i = 0; i < b->steps; i++) {
+        if (strcmp(b->step[i].step->name.text, name) == 0) {
+            return &b->step[i];
+        }
+    }
+    return NULL;
+}
+
+static const char *bind_near_step(struct binder *b, const char *name)
+{
+    const char **names = arena_array(b->arena, (size_t)b->steps + 1, sizeof(*names));
+    uint32_t count = 0;
+    for (uint32_t i = 0; names && i < b->steps; i++) {
+        if (b->step[i].step->kind != JOB_SINK) {
+            names[count++] = b->step[i].step->name.text;
+        }
+    }
+    const char *near = names ? nearest_word(name, names) : NULL;
+    return near ? arena_printf(b->arena, "did you mean '%s'?", near) : NULL;
+}
+
+/* The step that `name`, at byte `at` of t, reads. */
+static void bind_read(struct binder *b, struct bound *s, const char *name, const struct job_text *t,
+                      uint32_t at)
+{
+    struct bound *from = bind_find(b, name);
+    if (!from) {
+        bind_fault(b, t, at, bind_near_step(b, name), "there is no source or transform '%s'", name);
+        s->has_failed = true;
+        return;
+    }
+    if (from->step->kind == JOB_SINK) {
+        bind_fault(b, t, at, "read what the sink reads", "'%s' is a sink: nothing comes out of it",
+                   name);
+        from->is_read = true;
+        s->has_failed = true;
+        return;
+    }
+    from->is_read = true;
+    s->from[s->froms++] = from;
+    s->waiting++;
+}
+
+static void bind_read_query(struct binder *b, struct bound *s)
+{
+    s->query = bind_parse(b, PARSE_QUERY, &s->step->sql);
+    if (!s->query) {
+        s->has_failed = true;
+        return;
+    }
+    const struct ast *from = s->query->item[AST_FROM];
+    const struct ast *table = from->kind == AST_WINDOW ? from->item[0] : from;
+    bind_read(b, s, table->name, &s->step->sql, table->at);
+}
+
+static void bind_check_from(struct binder *b, struct bound *s)
+{
+    const struct job_step *step = s->step;
+    if (step->kind == JOB_SOURCE) {
+        return;
+    }
+    s->from = arena_array(b->arena, (size_t)step->from.count + 1, sizeof(struct bound *));
+    if (!s->from) {
+        (void)bind_no_memory(b);
+        return;
+    }
+    if (step->kind == JOB_TRANSFORM && step->sql.text) {
+        bind_read_query(b, s);
+        if (step->from.count > 0 || step->select.count > 0 || step->where.text ||
+            step->window.text || step->group_by.count > 0) {
+            bind_fault(b, &step->name, 0, "sql: says all of it",
+                       "transform '%s' has sql: and from, where, select, window or group-by",
+                       step->name.text);
+        }
+        return;
+    }
+    if (step->from.count == 0) {
+        bind_fault(b, &step->name, 0, "from: the name of a source or transform",
+                   "%s '%s' reads nothing: `from` is not written", bind_kind_words(step->kind),
+                   step->name.text);
+        s->has_failed = true;
+    }
+    for (uint32_t i = 0; i < step->from.count; i++) {
+        bind_read(b, s, step->from.item[i].text, &step->from.item[i], 0);
+    }
+}
+
+static void bind_check_unused(struct binder *b)
+{
+    uint32_t sinks = 0;
+    for (uint32_t i = 0; i < b->steps; i++) {
+        const struct bound *s = &b->step[i];
+        sinks += s->step->kind == JOB_SINK;
+        if (s->step->kind != JOB_SINK && !s->is_read) {
+            bind_fault(b, &s->step->name, 0, "name it in `from`, or take it out",
+                       "%s '%s' is not used", bind_kind_words(s->step->kind), s->step->name.text);
+        }
+    }
+    if (sinks == 0) {
+        bind_fault_at(b, (struct place){.file = b->job->file}, "sinks: where rows go",
+                      "the job has no sink");
+    }
+}
+
+/* --- Order ------------------------------------------------------------------------------------ */
+
+/* The next step all of whose inputs are bound; NULL: none. */
+static struct bound *bind_next(struct binder *b, const bool *is_done)
+{
+    for (uint32_t i = 0; i < b->steps; i++) {
+        if (!is_done[i] && b->step[i].waiting == 0) {
+            return &b->step[i];
+        }
+    }
+    return NULL;
+}
+
+static void bind_tell_readers(struct binder *b, const struct bound *done)
+{
+    for (uint32_t i = 0; i < b->steps; i++) {
+        struct bound *s = &b->step[i];
+        for (uint32_t k = 0; k < s->froms; k++) {
+            s->waiting -= s->from[k] == done;
+        }
+    }
+}
+
+/* Of a step that waits for ever, the input that waits too. */
+static struct bound *bind_stuck_input(const struct bound *s)
+{
+    for (uint32_t k = 0; k < s->froms; k++) {
+        if (s->from[k]->waiting > 0) {
+            return s->from[k];
+        }
+    }
+    return NULL;
+}
+
+/* Every step left waits for another: going back long enough ends inside a cycle. */
+static void bind_say_cycle(struct binder *b, struct bound *s)
+{
+    for (uint32_t i = 0; i < b->steps; i++) {
+        s = bind_stuck_input(s);
+        sr_assert(s != NULL);
+    }
+    const struct bound *first = s;
+    const char *text = first->step->name.text;
+    do {
+        s = bind_stuck_input(s);
+        text = arena_printf(b->arena, "%s <- %s", text ? text : "", s->step->name.text);
+    } while (s != first);
+    bind_fault(b, &first->step->name, 0, NULL, "steps read each other in a circle: %s",
+               text ? text : "");
+}
+
+static void bind_one(struct binder *b, struct bound *s)
+{
+    switch (s->step->kind) {
+    case JOB_SOURCE:
+        bind_source(b, s);
+        break;
+    case JOB_TRANSFORM:
+        bind_transform(b, s);
+        break;
+    case JOB_SINK:
+        bind_sink(b, s);
+        break;
+    }
+}
+
+static void bind_steps(struct binder *b)
+{
+    bool *is_done = arena_array(b->arena, (size_t)b->steps + 1, sizeof(*is_done));
+    uint32_t done = 0;
+    struct bound *s = NULL;
+    while (is_done && (s = bind_next(b, is_done))) {
+        bool had_failed = s->has_failed; /* in its names */
+        bind_one(b, s);
+        s->has_failed = s->has_failed || had_failed;
+        is_done[s - b->step] = true;
+        bind_tell_readers(b, s);
+        done++;
+    }
+    for (uint32_t i = 0; is_done && i < b->steps && done < b->steps; i++) {
+        if (!is_done[i]) {
+            bind_say_cycle(b, &b->step[i]);
+            return;
+        }
+    }
+}
+
+/* --- The job's own checks --------------------------------------------------------------------- */
+
+static const struct job_step *bind_step_of(const struct job *job, const struct plan_node *n)
+{
+    for (uint32_t i = 0; i < job->steps; i++) {
+        if (job->step[i].name.text == n->step) {
+            return &job->step[i];
+        }
+    }
+    return NULL;
+}
+
+/* A sink may not claim more than the path to it keeps. */
+static void bind_check_guarantees(struct binder *b, const struct plan *p)
+{
+    const struct plan_path *path = NULL;
+    uint32_t paths = plan_paths(b->arena, p, &path);
+    for (uint32_t i = 0; i < paths; i++) {
+        const struct job_step *sink = bind_step_of(b->job, &p->node[path[i].sink_node]);
+        if (sink && sink->guarantee > path[i].guarantee) {
+            bind_fault_at(b, sink->guarantee_at.line ? sink->guarantee_at : sink->name.at,
+                          path[i].weakest, "sink '%s' claims %s, but rows from '%s' have %s",
+                          sink->name.text, plan_guarantee_words(sink->guarantee),
+                          p->node[path[i].source_node].step,
+                          plan_guarantee_words(path[i].guarantee));
+        }
+    }
+}
+
+static void bind_check_bounded(struct binder *b, const struct plan *p)
+{
+    for (uint32_t n = 0; n < p->nodes && !p->is_bounded; n++) {
+        const struct plan_node *node = &p->node[n];
+        const struct job_step *sink = bind_step_of(b->job, node);
+        if (node->kind == PLAN_SINK && node->sink_caps.is_bounded_only && sink) {
+            bind_fault_at(b, sink->connector_at.line ? sink->connector_at : sink->name.at,
+                          "name a directory, or read bounded sources only",
+                          "sink '%s' is complete only at the end of a bounded job, and this job "
+                          "has no end",
+                          node->step);
+        }
+    }
+}
+
+static bool bind_prepare(struct binder *b)
+{
+    b->graph = logic_graph_new(b->arena, b->job);
+    b->step = arena_array(b->arena, (size_t)b->job->steps + 1, sizeof(*b->step));
+    if (!b->graph || !b->step) {
+        return bind_no_memory(b);
+    }
+    b->steps = b->job->steps;
+    for (uint32_t i = 0; i < b->steps; i++) {
+        b->step[i].step = &b->job->step[i];
+    }
+    return true;
+}
+
+static void bind_plan(struct binder *b, const struct plan **out)
+{
+    struct sr_error err = {0};
+    if (plan_make(b->graph, b->registry, out, &err) != SR_OK) {
+        bind_fault_at(b, (struct place){.file = b->job->file}, NULL, "%s", err.words);
+        return;
+    }
+    bind_check_guarantees(b, *out);
+    bind_check_bounded(b, *out);
+}
+
+sr_rc bind_job(const struct job *job, struct registry *registry, struct faults *faults,
+               const struct plan **out)
+{
+    struct binder b = {.arena = job->arena, .job = job, .registry = registry, .faults = faults};
+    uint32_t before = faults->errors;
+    const struct plan *p = NULL;
+    if (bind_prepare(&b)) {
+        bind_check_names(&b);
+        for (uint32_t i = 0; i < b.steps; i++) {
+            bind_check_from(&b, &b.step[i]);
+        }
+        bind_check_unused(&b);
+        bind_steps(&b);
+    }
+    /* Only a graph without holes can be planned; older faults are the reader's, not ours. */
+    if (faults->errors == before) {
+        bind_plan(&b, &p);
+    }
+    faults_sort(faults);
+    if (faults->errors > 0) {
+        return SR_ECONFIG;
+    }
+    sr_assert(p != NULL);
+    *out = p;
+    return SR_OK;
+}
+
+sr_rc bind_constant(struct arena *a, const char *text, const struct expr **out,
+                    struct sr_error *err)
+{
+    struct faults *faults = arena_get(a, sizeof(*faults));
+    if (!faults) {
+        return error_set(err, SR_ENOMEM, "binding an expression");
+    }
+    faults_init(faults, a);
+    struct job_text t = {.text = text, .len = (uint32_t)strlen(text), .at = {NULL, 1, 1}};
+    struct binder b = {.arena = a, .faults = faults};
+    const struct ast *n = bind_parse(&b, PARSE_EXPR, &t);
+    struct scope s = {.binder = &b, .text = &t};
+    const struct expr *e = n ? bind_expr(&s, n) : NULL;
+    if (!e && faults->count > 0) {
+        const struct fault *f = &faults->fault[0];
+        return error_set(err, arena_is_broken(a) ? SR_ENOMEM : SR_ECONFIG,
+                         "line %u, column %u: %s%s%s%s", f->at.line, f->at.column, f->words,
+                         f->hint ? " (" : "", f->hint ? f->hint : "", f->hint ? ")" : "");
+    }
+    if (!e) {
+        return error_set(err, SR_ENOMEM, "binding an expression");
+    }
+    *out = e;
+    return SR_OK;
+}

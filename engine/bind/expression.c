@@ -1,0 +1,255 @@
+#include <string.h>
+
+#include "engine/base/assert.h"
+#include "engine/base/error.h"
+#include "engine/bind/aggregate.h"
+#include "engine/data/schema.h"
+#include "engine/expr/program.h"
+
+/* Adds the fault of a failed call of engine/expr, unless an argument had failed before. */
+static const struct expr *bind_refused(struct scope *s, const struct ast *n,
+                                       const struct sr_error *err)
+{
+    bind_fault(s->binder, s->text, n->at, NULL, "%s",
+               err->words[0] != '\0' ? err->words : "this expression has no meaning");
+    return NULL;
+}
+
+/* e with the place that it came from, so that a fault at run time can show it. */
+static const struct expr *bind_placed(struct scope *s, const struct ast *n, const struct expr *e)
+{
+    if (e->kind != EXPR_CALL) {
+        return e;
+    }
+    struct expr *placed = arena_copy(s->binder->arena, e, sizeof(*e));
+    if (placed) {
+        placed->offset = n->at;
+    }
+    return placed;
+}
+
+static const char *bind_near_column(struct scope *s, const char *name)
+{
+    const char **names = arena_array(s->binder->arena, (size_t)s->in->fields + 1, sizeof(*names));
+    for (uint32_t c = 0; names && c < s->in->fields; c++) {
+        names[c] = s->in->field[c].name;
+    }
+    const char *near = names ? nearest_word(name, names) : NULL;
+    return near ? arena_printf(s->binder->arena, "did you mean '%s'?", near) : NULL;
+}
+
+/* "a, b, c": what there is to choose from. */
+static const char *bind_all_columns(struct scope *s)
+{
+    const char *text = "";
+    for (uint32_t c = 0; c < s->in->fields && c < 12 && text; c++) {
+        text =
+            arena_printf(s->binder->arena, "%s%s%s", text, c > 0 ? ", " : "", s->in->field[c].name);
+    }
+    return arena_printf(s->binder->arena, "columns here: %s%s", text ? text : "",
+                        s->in->fields > 12 ? " ..." : "");
+}
+
+int32_t bind_column(struct scope *s, const struct ast *name)
+{
+    sr_assert(name->kind == AST_NAME && name->count > 0);
+    const char *first = name->item[0]->name;
+    if (!s->in) {
+        bind_fault(s->binder, s->text, name->at, NULL, "'%s': there are no columns here", first);
+        return -1;
+    }
+    bool is_qualified = name->count > 1 && ((s->table && strcmp(first, s->table) == 0) ||
+                                            (s->alias && strcmp(first, s->alias) == 0));
+    uint32_t part = is_qualified && schema_find(s->in, first) < 0 ? 1 : 0;
+    const char *column = name->item[part]->name;
+    int32_t found = schema_find(s->in, column);
+    if (found < 0) {
+        const char *hint = bind_near_column(s, column);
+        bind_fault(s->binder, s->text, name->item[part]->at, hint ? hint : bind_all_columns(s),
+                   "there is no column '%s'", column);
+        return -1;
+    }
+    if (part + 1 < name->count) {
+        bool is_row = s->in->field[found].type.kind == SR_ROW;
+        bind_fault(s->binder, s->text, name->item[part + 1]->at, NULL,
+                   is_row ? "fields of rows (%s.%s) are not supported yet"
+                          : "'%s' has no field '%s'",
+                   column, name->item[part + 1]->name);
+        return -1;
+    }
+    return found;
+}
+
+static const struct expr *bind_name(struct scope *s, const struct ast *n)
+{
+    int32_t c = bind_column(s, n);
+    return c < 0 ? NULL : expr_column(s->binder->arena, s->in, (uint32_t)c);
+}
+
+static const struct expr *bind_literal(struct scope *s, const struct ast *n, struct sr_error *err)
+{
+    struct arena *a = s->binder->arena;
+    switch (n->kind) {
+    case AST_NULL:
+        return expr_null(a);
+    case AST_BOOL:
+        return expr_bool(a, n->name[0] == 'T');
+    case AST_NUMBER:
+        return expr_number(a, n->is_negative ? arena_printf(a, "-%s", n->name) : n->name, err);
+    case AST_STRING:
+        return expr_string(a, n->name, n->len);
+    case AST_BINARY:
+        return expr_binary(a, n->name, n->len, err);
+    case AST_INTERVAL:
+        return expr_interval(a, n->name, n->len, n->is_negative, n->unit, n->unit_to, err);
+    case AST_MOMENT:
+        return expr_moment(a,
+                           n->unit[0] == 'D'   ? SR_DATE
+                           : n->unit[4] == 'S' ? SR_TIMESTAMP
+                                               : SR_TIME,
+                           n->name, n->len, err);
+    case AST_NAME:
+    case AST_WORD:
+    case AST_STAR:
+    case AST_CALL:
+    case AST_CAST:
+    case AST_TYPE:
+    case AST_ITEM:
+    case AST_LIST:
+    case AST_COLUMN:
+    case AST_COMPUTED:
+    case AST_WATERMARK:
+    case AST_KEY:
+    case AST_QUERY:
+    case AST_TABLE:
+    case AST_WINDOW:
+        break;
+    }
+    (void)error_set(err, SR_ECONFIG, "no expression stands here");
+    return NULL;
+}
+
+/* TIMESTAMPADD(QUARTER, 1, t): units that are no reserved words look like column names. */
+static bool bind_takes_unit(const char *function)
+{
+    return strcmp(function, "TIMESTAMPADD") == 0 || strcmp(function, "TIMESTAMPDIFF") == 0;
+}
+
+static const struct expr *bind_call(struct scope *s, const struct ast *n)
+{
+    struct arena *a = s->binder->arena;
+    const struct expr **arg = arena_array(a, (size_t)n->count + 1, sizeof(*arg));
+    bool has_failed = arg == NULL;
+    for (uint32_t i = 0; arg && i < n->count; i++) {
+        const struct ast *item = n->item[i];
+        if (i == 0 && item->kind == AST_NAME && item->count == 1 && bind_takes_unit(n->name)) {
+            arg[i] = expr_string(a, item->item[0]->name, item->item[0]->len);
+        } else if (item->kind == AST_STAR) {
+            bind_fault(s->binder, s->text, item->at, NULL, "%s does not take *", n->name);
+        } else {
+            arg[i] = bind_expr(s, item);
+        }
+        has_failed = has_failed || !arg[i];
+    }
+    if (has_failed) {
+        return NULL;
+    }
+    struct sr_error err = {0};
+    const struct expr *e = NULL;
+    if (strcmp(n->name, "BETWEEN SYMMETRIC") == 0) {
+        const struct expr *turned[3] = {arg[0], arg[2], arg[1]};
+        const struct expr *either[2] = {expr_call(a, "BETWEEN", arg, 3, &err),
+                                        expr_call(a, "BETWEEN", turned, 3, &err)};
+        e = either[0] && either[1] ? expr_call(a, "OR", either, 2, &err) : NULL;
+    } else {
+        e = expr_call(a, n->name, arg, n->count, &err);
+    }
+    return e ? e : bind_refused(s, n, &err);
+}
+
+static const struct expr *bind_cast(struct scope *s, const struct ast *n)
+{
+    struct arena *a = s->binder->arena;
+    const struct expr *e = bind_expr(s, n->item[0]);
+    const struct ast *t = n->item[1];
+    struct sr_type type;
+    struct sr_error err = {0};
+    uint32_t at = 0;
+    if (type_parse(a, t->name, &type, &at, &err) != SR_OK) {
+        bind_fault(s->binder, s->text, t->at + at, NULL, "%s", err.words);
+        return NULL;
+    }
+    if (!e) {
+        return NULL;
+    }
+    const struct expr *cast = expr_cast(a, e, &type, n->is_try, &err);
+    return cast ? cast : bind_refused(s, n, &err);
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion): a syntax tree is at most AST_DEPTH_MAX deep */
+const struct expr *bind_expr(struct scope *s, const struct ast *n)
+{
+    struct sr_error err = {0};
+    const struct expr *e = NULL;
+    bool is_settled = false;
+    if (s->agg) {
+        e = agg_scope_bind(s, n, &is_settled);
+    } else if (n->kind == AST_CALL && func_is_aggregate(n->name)) {
+        bind_fault(s->binder, s->text, n->at, NULL, "aggregate %s has no place here", n->name);
+        return NULL;
+    }
+    if (is_settled) {
+        return e;
+    }
+    if (n->filter || n->is_distinct) {
+        bind_fault(s->binder, s->text, n->at, NULL, "%s is no aggregate: it takes no %s", n->name,
+                   n->is_distinct ? "DISTINCT" : "FILTER");
+        return NULL;
+    }
+    if (n->kind == AST_NAME) {
+        e = bind_name(s, n);
+    } else if (n->kind == AST_CALL) {
+        e = bind_call(s, n);
+    } else if (n->kind == AST_CAST) {
+        e = bind_cast(s, n);
+    } else {
+        e = bind_literal(s, n, &err);
+        if (!e) {
+            return bind_refused(s, n, &err);
+        }
+    }
+    return e ? bind_placed(s, n, e) : NULL;
+}
+
+const struct expr *bind_condition(struct scope *s, const struct ast *n, const char *what)
+{
+    const struct expr *e = bind_expr(s, n);
+    if (e && e->type.kind == SR_NULL) {
+        struct sr_type boolean = type_of(SR_BOOLEAN);
+        struct sr_error err = {0};
+        e = expr_cast(s->binder->arena, e, &boolean, false, &err);
+    }
+    if (e && e->type.kind != SR_BOOLEAN) {
+        bind_fault(s->binder, s->text, n->at, NULL, "%s takes a BOOLEAN, this is %s", what,
+                   type_text(s->binder->arena, &e->type));
+        return NULL;
+    }
+    return e;
+}
+
+bool bind_interval_ms(struct scope *s, const struct ast *n, int64_t *ms)
+{
+    const struct expr *e = bind_expr(s, n);
+    if (!e) {
+        return false;
+    }
+    const char *zone = s->binder->job ? s->binder->job->settings.time_zone : "UTC";
+    e = program_fold(s->binder->arena, e, zone);
+    if (e->kind != EXPR_LITERAL || e->is_null || e->type.kind != SR_INTERVAL_SECOND) {
+        bind_fault(s->binder, s->text, n->at, "such as INTERVAL '1' MINUTE",
+                   "a constant interval of days, hours, minutes or seconds is needed here");
+        return false;
+    }
+    *ms = e->value.i;
+    return true;
+}

@@ -1,0 +1,278 @@
+#include <string.h>
+
+#include "engine/base/assert.h"
+#include "engine/bind/binder.h"
+#include "engine/data/schema.h"
+
+/* A source while it is bound: what it fills, and what the job sees of it. */
+struct source {
+    struct binder *b;
+    const struct job_step *step;
+    struct columns columns;
+    struct sr_field *read_field, *all_field;
+    struct sr_schema read;    /* filled by the connector or its format */
+    struct sr_schema all;     /* with computed columns, as declared */
+    const struct expr **expr; /* by column of `all`, over `read` */
+    const struct expr *at;    /* the watermark, over `all`; NULL: none */
+};
+
+/* The columns that the connector brings itself, when the job declares none. */
+static const struct sr_schema *source_brings(const struct source *o)
+{
+    for (uint32_t c = 0; c < o->columns.count; c++) {
+        if (!o->columns.computed[c]) {
+            return NULL;
+        }
+    }
+    const struct sr_source_type *t = o->step->source;
+    return t->schema ? t->schema(o->step->conf) : NULL;
+}
+
+static bool source_read(struct source *o)
+{
+    const struct sr_schema *own = source_brings(o);
+    uint32_t brought = own ? own->fields : 0, count = brought + o->columns.count;
+    struct arena *a = o->b->arena;
+    o->read_field = arena_array(a, (size_t)count + 1, sizeof(*o->read_field));
+    o->all_field = arena_array(a, (size_t)count + 1, sizeof(*o->all_field));
+    o->expr = arena_array(a, (size_t)count + 1, sizeof(*o->expr));
+    if (!o->read_field || !o->all_field || !o->expr) {
+        return bind_no_memory(o->b);
+    }
+    o->read = (struct sr_schema){.field = o->read_field, .rowtime = -1};
+    for (uint32_t c = 0; c < brought; c++) {
+        o->read_field[o->read.fields++] = own->field[c];
+    }
+    for (uint32_t c = 0; c < o->columns.count; c++) {
+        if (!o->columns.computed[c]) {
+            o->read_field[o->read.fields++] = o->columns.field[c];
+        }
+    }
+    if (o->read.fields == 0) {
+        bind_fault_at(o->b, o->step->connector_at.line ? o->step->connector_at : o->step->name.at,
+                      "schema: a mapping of column names to types",
+                      "source '%s' needs a schema: connector '%s' does not bring one",
+                      o->step->name.text, o->step->source->name);
+        return false;
+    }
+    return true;
+}
+
+/* Computed columns see what is read, and not each other, as in Flink. */
+static bool source_all(struct source *o)
+{
+    uint32_t read = 0;
+    bool is_good = true;
+    o->all = (struct sr_schema){.field = o->all_field, .rowtime = -1};
+    uint32_t declared = o->read.fields;
+    for (uint32_t c = 0; c < o->columns.count; c++) {
+        declared -= o->columns.computed[c] ? 0 : 1;
+    }
+    while (read < declared) { /* brought by the connector */
+        o->all_field[o->all.fields] = o->read_field[read];
+        o->expr[o->all.fields++] = expr_column(o->b->arena, &o->read, read++);
+    }
+    for (uint32_t c = 0; c < o->columns.count; c++) {
+        struct sr_field f = o->columns.field[c];
+        const struct expr *e = NULL;
+        if (o->columns.computed[c]) {
+            struct scope s = {.binder = o->b, .text = o->columns.text[c], .in = &o->read};
+            if (schema_find(&o->read, f.name) >= 0) {
+                bind_fault(o->b, s.text, 0, NULL, "column '%s' is there twice", f.name);
+                is_good = false;
+            }
+            e = bind_expr(&s, o->columns.computed[c]);
+            f.type = e ? e->type : f.type;
+        } else {
+            e = expr_column(o->b->arena, &o->read, read++);
+        }
+        is_good = is_good && e;
+        o->all_field[o->all.fields] = f;
+        o->expr[o->all.fields++] = e;
+    }
+    return is_good;
+}
+
+static bool source_is_time(const struct sr_type *t)
+{
+    return (t->kind == SR_TIMESTAMP || t->kind == SR_TIMESTAMP_LTZ) && t->length <= 3;
+}
+
+static bool source_rowtime(struct source *o, const struct ast *w, const struct job_text *t)
+{
+    int32_t c = schema_find(&o->all, w->name);
+    if (c < 0) {
+        bind_fault(o->b, t, w->at, NULL, "watermark: there is no column '%s'", w->name);
+        return false;
+    }
+    const struct sr_type *type = &o->all.field[c].type;
+    if (!source_is_time(type)) {
+        bool is_close = type->kind == SR_TIMESTAMP || type->kind == SR_TIMESTAMP_LTZ;
+        bind_fault(o->b, t, w->at,
+                   is_close ? "write TIMESTAMP(3); bare TIMESTAMP has 6 digits, as in Flink"
+                            : "TO_TIMESTAMP or TO_TIMESTAMP_LTZ in a computed column makes one",
+                   "the time attribute '%s' must be TIMESTAMP or TIMESTAMP_LTZ of at most 3 "
+                   "digits, it is %s",
+                   w->name, type_text(o->b->arena, type));
+        return false;
+    }
+    o->all.rowtime = c;
+    return true;
+}
+
+static bool source_watermark(struct source *o)
+{
+    const struct ast *w = o->columns.watermark;
+    const struct job_text *t = o->columns.watermark_text;
+    if (!w) {
+        return true;
+    }
+    bool is_good = source_rowtime(o, w, t);
+    struct scope s = {.binder = o->b, .text = t, .in = &o->all};
+    o->at = bind_expr(&s, w->item[0]);
+    if (o->at && is_good && !source_is_time(&o->at->type)) {
+        bind_fault(o->b, t, w->item[0]->at, NULL,
+                   "a watermark is a TIMESTAMP or TIMESTAMP_LTZ of at most 3 digits, this is %s",
+                   type_text(o->b->arena, &o->at->type));
+        return false;
+    }
+    return is_good && o->at;
+}
+
+/* The connector and the format are asked whether they can do it. */
+static bool source_check(struct source *o, struct logic *n)
+{
+    struct sr_error err = {0};
+    const struct job_step *step = o->step;
+    struct place at = step->connector_at.line ? step->connector_at : step->name.at;
+    bool is_good = true;
+    if (step->source->check &&
+        step->source->check(step->conf, &o->read, &n->source_caps, &err) != SR_OK) {
+        bind_fault_at(o->b, at, NULL, "source '%s': %s", step->name.text, err.words);
+        return false;
+    }
+    if (n->source_caps.makes_rows) {
+        if (step->format) {
+            bind_fault_at(o->b, step->format_at, NULL,
+                          "connector '%s' makes rows itself, it takes no format",
+                          step->source->name);
+            is_good = false;
+        }
+        return is_good;
+    }
+    if (!step->format) {
+        bind_fault_at(o->b, at, "format: csv, json or raw",
+                      "source '%s' needs a format: connector '%s' gives bytes", step->name.text,
+                      step->source->name);
+        return false;
+    }
+    if (step->format->decoder_size == 0) {
+        bind_fault_at(o->b, step->format_at, NULL, "format '%s' cannot read", step->format->name);
+        return false;
+    }
+    if (step->format->check &&
+        step->format->check(step->format_conf, &o->read, false, &n->format_flags, &err) != SR_OK) {
+        bind_fault_at(o->b, step->format_at, NULL, "format '%s': %s", step->format->name,
+                      err.words);
+        is_good = false;
+    }
+    return is_good;
+}
+
+/* True when every column that the watermark looks at is read as it is. */
+static bool source_is_plain(struct source *o, const struct expr *e)
+{
+    bool *used = arena_array(o->b->arena, (size_t)o->all.fields + 1, sizeof(*used));
+    if (!used) {
+        return false;
+    }
+    expr_columns(e, used);
+    for (uint32_t c = 0; c < o->all.fields; c++) {
+        if (used[c] && o->expr[c]->kind != EXPR_COLUMN) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static struct logic *source_computed(struct source *o, struct logic *input,
+                                     const struct sr_schema *all)
+{
+    struct logic *n = input ? logic_add(o->b->graph, LOGIC_CALC, o->step, &input, 1) : NULL;
+    if (n) {
+        n->on_error = input->on_error;
+        n->out = all;
+        n->expr = o->expr;
+    }
+    return n;
+}
+
+static struct logic *source_stamp(struct source *o, struct logic *input, const struct expr *at)
+{
+    struct logic *n = input ? logic_add(o->b->graph, LOGIC_WATERMARK, o->step, &input, 1) : NULL;
+    if (n) {
+        n->on_error = input->on_error;
+        n->out = input->out;
+        n->at = at;
+    }
+    return n;
+}
+
+/* The watermark stands right behind the source when it can, so that computed columns run together
+ * with whatever comes behind it; else behind them, so that nothing is computed twice. */
+static struct logic *source_tail(struct source *o, struct logic *n)
+{
+    const struct sr_schema *all = arena_copy(o->b->arena, &o->all, sizeof(o->all));
+    if (!all) {
+        return NULL;
+    }
+    if (!o->at) {
+        return source_computed(o, n, all);
+    }
+    if (source_is_plain(o, o->at)) {
+        struct logic *stamp = source_stamp(o, n, expr_replace(o->b->arena, o->at, o->expr));
+        return source_computed(o, stamp, all);
+    }
+    struct logic *stamp = source_stamp(o, source_computed(o, n, all), o->at);
+    return stamp ? logic_add_identity(o->b->graph, o->step, stamp) : NULL;
+}
+
+static bool source_columns(struct source *o)
+{
+    if (!columns_read(o->b, o->step, &o->columns) || !source_read(o) || !source_all(o)) {
+        return false;
+    }
+    bool is_good = source_watermark(o);
+    const uint32_t *key = columns_keys(o->b, &o->columns.keys, &o->all, &o->all.keys);
+    o->all.key = key;
+    return is_good && key;
+}
+
+void bind_source(struct binder *b, struct bound *s)
+{
+    struct source o = {.b = b, .step = s->step};
+    s->has_failed = true;
+    if (s->step->on_error == JOB_DEAD_LETTER) {
+        bind_fault(b, &s->step->name, 0, "on-error: fail, or skip",
+                   "source '%s': on-error: dead-letter is not supported yet", s->step->name.text);
+    }
+    if (!s->step->source || !source_columns(&o)) {
+        return; /* an unknown connector is faulted already */
+    }
+    struct logic *n = logic_add(b->graph, LOGIC_SOURCE, s->step, NULL, 0);
+    if (!n) {
+        (void)bind_no_memory(b);
+        return;
+    }
+    n->on_error = s->step->on_error;
+    n->out = arena_copy(b->arena, &o.read, sizeof(o.read));
+    if (!n->out || !source_check(&o, n)) {
+        return;
+    }
+    s->tail = source_tail(&o, n);
+    if (!s->tail) {
+        (void)bind_no_memory(b);
+        return;
+    }
+    s->has_failed = false;
+}

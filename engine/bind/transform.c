@@ -1,0 +1,394 @@
+#include <string.h>
+
+#include "engine/base/assert.h"
+#include "engine/bind/aggregate.h"
+#include "engine/data/schema.h"
+
+/* A transform, however it is written. */
+struct transform {
+    struct binder *b;
+    const struct job_step *step;
+    struct logic *input;
+    struct scope scope;
+    const struct job_text *where_text;
+    const struct ast *where, *having;
+    const struct ast **item; /* AST_ITEM; none: all columns */
+    const struct job_text **item_text;
+    uint32_t items;
+    bool is_grouped;
+    struct grouping grouping;
+};
+
+/* Rows in front of a step that cannot be computed share the fate of the strictest input. */
+enum job_on_error bind_on_error(const struct job_step *step, const struct logic *input)
+{
+    return step->on_error != JOB_FAIL ? step->on_error : input->on_error;
+}
+
+/* --- Inputs ----------------------------------------------------------------------------------- */
+
+static bool bind_same_columns(struct binder *b, const struct bound *s, uint32_t i)
+{
+    const struct sr_schema *first = s->from[0]->tail->out, *other = s->from[i]->tail->out;
+    const struct job_text *t = s->step->from.count > i ? &s->step->from.item[i] : &s->step->name;
+    if (first->fields != other->fields) {
+        bind_fault(b, t, 0, "select the same columns in front of a union",
+                   "'%s' has %u columns, '%s' has %u", s->from[i]->step->name.text, other->fields,
+                   s->from[0]->step->name.text, first->fields);
+        return false;
+    }
+    for (uint32_t c = 0; c < first->fields; c++) {
+        if (!type_equal(&first->field[c].type, &other->field[c].type, false)) {
+            bind_fault(b, t, 0, "CAST one of them in front of the union",
+                       "column %u, '%s', is %s in '%s' and %s in '%s'", c + 1, first->field[c].name,
+                       type_text(b->arena, &first->field[c].type), s->from[0]->step->name.text,
+                       type_text(b->arena, &other->field[c].type), s->from[i]->step->name.text);
+            return false;
+        }
+        if (strcmp(first->field[c].name, other->field[c].name) != 0) {
+            bind_fault(b, t, 0, "the inputs of a union have the same columns in the same order",
+                       "column %u is '%s' in '%s' and '%s' in '%s'", c + 1, first->field[c].name,
+                       s->from[0]->step->name.text, other->field[c].name,
+                       s->from[i]->step->name.text);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The schema of a union: a column may be NULL where one input's may; the time attribute stays if
+ * all inputs agree on it. */
+static struct sr_schema *bind_union_schema(struct binder *b, const struct bound *s)
+{
+    struct sr_schema *out = schema_copy(b->arena, s->from[0]->tail->out);
+    struct sr_field *field =
+        out ? arena_copy(b->arena, out->field, out->fields * sizeof(*field)) : NULL;
+    if (!field) {
+        (void)bind_no_memory(b);
+        return NULL;
+    }
+    for (uint32_t i = 1; i < s->froms; i++) {
+        const struct sr_schema *other = s->from[i]->tail->out;
+        out->rowtime = other->rowtime == out->rowtime ? out->rowtime : -1;
+        for (uint32_t c = 0; c < out->fields; c++) {
+            field[c].type.is_nullable |= other->field[c].type.is_nullable;
+        }
+    }
+    out->field = field;
+    out->keys = 0;
+    return out;
+}
+
+static struct logic *bind_union(struct binder *b, struct bound *s)
+{
+    struct logic **in = arena_array(b->arena, s->froms, sizeof(struct logic *));
+    struct sr_schema *out = bind_union_schema(b, s);
+    if (!in || !out) {
+        return NULL;
+    }
+    bool is_updating = false;
+    enum job_on_error on_error = s->from[0]->tail->on_error;
+    for (uint32_t i = 0; i < s->froms; i++) {
+        in[i] = logic_add_identity(b->graph, s->from[i]->step, s->from[i]->tail);
+        if (!in[i]) {
+            (void)bind_no_memory(b);
+            return NULL;
+        }
+        in[i]->keys = 0;
+        is_updating = is_updating || in[i]->is_updating;
+        on_error = in[i]->on_error < on_error ? in[i]->on_error : on_error;
+    }
+    struct logic *n = logic_add(b->graph, LOGIC_UNION, s->step, in, s->froms);
+    if (n) {
+        n->out = out;
+        n->is_updating = is_updating;
+        n->on_error = on_error;
+    }
+    return n;
+}
+
+struct logic *bind_inputs(struct binder *b, struct bound *s)
+{
+    bool is_good = s->froms > 0;
+    for (uint32_t i = 0; i < s->froms; i++) {
+        if (s->from[i]->has_failed || !s->from[i]->tail) {
+            return NULL; /* said already */
+        }
+    }
+    for (uint32_t i = 1; i < s->froms; i++) {
+        is_good = bind_same_columns(b, s, i) && is_good;
+    }
+    if (!is_good) {
+        return NULL;
+    }
+    return s->froms == 1 ? s->from[0]->tail : bind_union(b, s);
+}
+
+/* --- Reading what is written ------------------------------------------------------------------ */
+
+static bool transform_group(struct transform *t, const struct ast *n, const struct job_text *text)
+{
+    if (t->grouping.keys == AGG_KEYS_MAX) {
+        bind_fault(t->b, text, n->at, NULL, "more than %u columns to group by", AGG_KEYS_MAX);
+        return false;
+    }
+    t->grouping.key[t->grouping.keys] = n;
+    t->grouping.key_text[t->grouping.keys++] = text;
+    t->is_grouped = true;
+    return true;
+}
+
+/* window: TUMBLE(ts, INTERVAL '1' MINUTE) */
+static bool transform_window(struct transform *t, const struct ast *n, const struct job_text *text)
+{
+    if (n->kind != AST_CALL || n->count < 1 || n->item[0]->kind != AST_NAME) {
+        bind_fault(t->b, text, n->at, NULL,
+                   "a window is written TUMBLE(time column, INTERVAL '...' unit)");
+        return false;
+    }
+    t->grouping.window_text = text;
+    t->grouping.window = n->name;
+    t->grouping.time = n->item[0];
+    t->grouping.arg = n->item + 1;
+    t->grouping.args = n->count - 1;
+    t->grouping.at = n->at;
+    t->is_grouped = true;
+    return true;
+}
+
+static bool transform_items(struct transform *t, uint32_t count)
+{
+    t->item = arena_array(t->b->arena, (size_t)count + 1, sizeof(*t->item));
+    t->item_text = arena_array(t->b->arena, (size_t)count + 1, sizeof(*t->item_text));
+    return t->item && t->item_text ? true : bind_no_memory(t->b);
+}
+
+static bool transform_read_short(struct transform *t)
+{
+    const struct job_step *step = t->step;
+    bool is_good = transform_items(t, step->select.count);
+    for (uint32_t i = 0; i < step->select.count && t->item && t->item_text; i++) {
+        const struct ast *n = bind_parse(t->b, PARSE_ITEM, &step->select.item[i]);
+        t->item[t->items] = n;
+        t->item_text[t->items] = &step->select.item[i];
+        t->items += n ? 1 : 0;
+        is_good = is_good && n;
+    }
+    if (step->where.text) {
+        t->where = bind_parse(t->b, PARSE_EXPR, &step->where);
+        t->where_text = &step->where;
+        is_good = t->where && is_good;
+    }
+    if (step->window.text) {
+        const struct ast *n = bind_parse(t->b, PARSE_EXPR, &step->window);
+        is_good = n && transform_window(t, n, &step->window) && is_good;
+    }
+    for (uint32_t i = 0; i < step->group_by.count; i++) {
+        const struct ast *n = bind_parse(t->b, PARSE_EXPR, &step->group_by.item[i]);
+        is_good = n && transform_group(t, n, &step->group_by.item[i]) && is_good;
+    }
+    return is_good;
+}
+
+static bool transform_is_bound_name(const struct ast *n, const char *name)
+{
+    return n->kind == AST_NAME && strcmp(n->item[n->count - 1]->name, name) == 0;
+}
+
+/* GROUP BY window_start, window_end, k over TABLE(TUMBLE(...)): the bounds are no keys. */
+static bool transform_group_window(struct transform *t, const struct ast *window,
+                                   const struct ast *group, const struct job_text *text)
+{
+    bool has_start = false, has_end = false, is_good = true;
+    for (uint32_t i = 0; group && i < group->count; i++) {
+        const struct ast *n = group->item[i];
+        has_start = has_start || transform_is_bound_name(n, "window_start");
+        has_end = has_end || transform_is_bound_name(n, "window_end");
+        bool is_bound = transform_is_bound_name(n, "window_start") ||
+                        transform_is_bound_name(n, "window_end") ||
+                        transform_is_bound_name(n, "window_time");
+        is_good = (is_bound || transform_group(t, n, text)) && is_good;
+    }
+    if (!has_start || !has_end) {
+        bind_fault(t->b, text, window->at, "GROUP BY window_start, window_end, ...",
+                   "a window function is only supported with GROUP BY window_start and window_end");
+        return false;
+    }
+    t->grouping.window_text = text;
+    t->grouping.window = window->name;
+    t->grouping.time = window->item[1];
+    t->grouping.arg = window->item + 2;
+    t->grouping.args = window->count - 2;
+    t->grouping.at = window->at;
+    t->is_grouped = true;
+    return is_good;
+}
+
+static bool transform_read_groups(struct transform *t, const struct ast *q)
+{
+    const struct ast *from = q->item[AST_FROM], *group = q->item[AST_GROUP_BY];
+    const struct job_text *text = &t->step->sql;
+    if (from->kind == AST_WINDOW) {
+        return transform_group_window(t, from, group, text);
+    }
+    bool is_good = true;
+    for (uint32_t i = 0; group && i < group->count; i++) {
+        const struct ast *n = group->item[i];
+        bool is_window =
+            n->kind == AST_CALL && (strcmp(n->name, "TUMBLE") == 0 || strcmp(n->name, "HOP") == 0 ||
+                                    strcmp(n->name, "SESSION") == 0);
+        is_good =
+            (is_window ? transform_window(t, n, text) : transform_group(t, n, text)) && is_good;
+    }
+    return is_good;
+}
+
+static bool transform_read_sql(struct transform *t, const struct ast *q)
+{
+    const struct job_text *text = &t->step->sql;
+    if (q->is_distinct) {
+        bind_fault(t->b, text, q->at, "GROUP BY all columns gives the same",
+                   "SELECT DISTINCT is not supported yet");
+        return false;
+    }
+    const struct ast *list = q->item[AST_SELECT], *from = q->item[AST_FROM];
+    const struct ast *table = from->kind == AST_WINDOW ? from->item[0] : from;
+    if (!transform_items(t, list->count)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < list->count; i++) {
+        t->item[i] = list->item[i];
+        t->item_text[i] = text;
+    }
+    t->items = list->count;
+    t->where = q->item[AST_WHERE];
+    t->where_text = text;
+    t->having = q->item[AST_HAVING];
+    t->scope.table = table->name;
+    t->scope.alias = table->count > 0 ? table->item[0]->name : NULL;
+    return transform_read_groups(t, q);
+}
+
+/* --- Binding ---------------------------------------------------------------------------------- */
+
+/* NOLINTNEXTLINE(misc-no-recursion): a syntax tree is at most AST_DEPTH_MAX deep */
+static bool transform_has_aggregate(const struct ast *n)
+{
+    if (n->kind == AST_CALL && func_is_aggregate(n->name)) {
+        return true;
+    }
+    for (uint32_t i = 0; i < n->count; i++) {
+        if (n->item[i] && transform_has_aggregate(n->item[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const struct expr *transform_where(struct transform *t, bool *is_good)
+{
+    if (!t->where) {
+        return NULL;
+    }
+    struct scope s = t->scope;
+    s.text = t->where_text;
+    const struct expr *e = bind_condition(&s, t->where, "where");
+    *is_good = *is_good && e;
+    return e;
+}
+
+static void transform_select(struct transform *t, struct select *l, struct scope *s)
+{
+    for (uint32_t i = 0; i < t->items; i++) {
+        s->text = t->item_text[i];
+        select_add(l, s, t->item[i]);
+    }
+}
+
+static struct logic *transform_plain(struct transform *t)
+{
+    bool is_good = true;
+    const struct expr *where = transform_where(t, &is_good);
+    struct select l = {.binder = t->b, .in = t->input->out};
+    struct scope s = t->scope;
+    transform_select(t, &l, &s);
+    if (t->items == 0) {
+        for (uint32_t c = 0; c < t->input->out->fields; c++) {
+            select_put(&l, t->input->out->field[c].name, expr_column(t->b->arena, t->input->out, c),
+                       &t->step->name, 0);
+        }
+    }
+    return is_good ? select_calc(&l, t->step, t->input, where) : NULL;
+}
+
+/* The aggregate's columns are only known once the select list is bound, so that list's calc is made
+ * last. */
+static struct logic *transform_grouped(struct transform *t)
+{
+    bool is_good = true;
+    const struct expr *where = transform_where(t, &is_good);
+    struct agg_scope *g = agg_scope_new(&t->scope, &t->grouping);
+    if (!g) {
+        return NULL;
+    }
+    struct select l = {.binder = t->b, .in = &g->out};
+    struct scope s = t->scope;
+    s.agg = g;
+    transform_select(t, &l, &s);
+    s.text = &t->step->sql;
+    const struct expr *having = t->having ? bind_condition(&s, t->having, "HAVING") : NULL;
+    if (!is_good || l.has_failed || (t->having && !having)) {
+        return NULL;
+    }
+    struct logic *n = agg_scope_nodes(g, t->step, t->input, where);
+    return n ? select_calc(&l, t->step, n, having) : NULL;
+}
+
+static bool transform_check_groups(struct transform *t)
+{
+    for (uint32_t i = 0; i < t->items && !t->is_grouped; i++) {
+        t->is_grouped = transform_has_aggregate(t->item[i]);
+    }
+    if (t->is_grouped && t->items == 0) {
+        bind_fault(t->b, &t->step->name, 0, "select: [keys..., COUNT(*) AS n]",
+                   "step '%s' groups rows, but selects nothing", t->step->name.text);
+        return false;
+    }
+    if (t->having && !t->is_grouped) {
+        bind_fault(t->b, &t->step->sql, t->having->at, "WHERE drops single rows",
+                   "HAVING without GROUP BY");
+        return false;
+    }
+    return true;
+}
+
+void bind_transform(struct binder *b, struct bound *s)
+{
+    struct transform *t = arena_get(b->arena, sizeof(*t));
+    s->has_failed = true;
+    if (!t) {
+        (void)bind_no_memory(b);
+        return;
+    }
+    t->b = b;
+    t->step = s->step;
+    if (s->step->on_error == JOB_DEAD_LETTER) {
+        bind_fault(b, &s->step->name, 0, "on-error: fail, or skip",
+                   "step '%s': on-error: dead-letter is not supported yet", s->step->name.text);
+    }
+    /* What is written is read even where an input failed: its own faults are shown too. */
+    bool is_good =
+        s->step->sql.text ? s->query && transform_read_sql(t, s->query) : transform_read_short(t);
+    t->input = bind_inputs(b, s);
+    if (!is_good || !t->input || !transform_check_groups(t)) {
+        return;
+    }
+    t->scope.binder = b;
+    t->scope.text = s->step->sql.text ? &s->step->sql : &s->step->name;
+    t->scope.in = t->input->out;
+    if (!t->scope.table && s->froms == 1) {
+        t->scope.table = s->from[0]->step->name.text;
+    }
+    s->tail = t->is_grouped ? transform_grouped(t) : transform_plain(t);
+    s->has_failed = s->tail == NULL;
+}
