@@ -286,6 +286,14 @@ enum splits_got splits_take(struct splits *s, uint32_t held, int64_t now_us, str
     return got;
 }
 
+int64_t splits_bytes(struct splits *s)
+{
+    mutex_lock(s->lock);
+    int64_t bytes = s->bytes_total;
+    mutex_unlock(s->lock);
+    return bytes;
+}
+
 void splits_ended(struct splits *s)
 {
     mutex_lock(s->lock);

@@ -85,7 +85,8 @@ enum splits_got {
  * a time, oldest first; an unbounded one is spread evenly. */
 enum splits_got splits_take(struct splits *s, uint32_t held, int64_t now_us, struct split *out,
                             struct sr_wait *wait, struct sr_error *err);
-void splits_ended(struct splits *s); /* a reader has read one to its end */
+int64_t splits_bytes(struct splits *s); /* of all splits so far; -1: not known */
+void splits_ended(struct splits *s);    /* a reader has read one to its end */
 /* Saves what waits, if checkpoint n has it not yet; else *out stays empty. */
 sr_rc splits_save(struct splits *s, uint64_t n, struct sr_out *out);
 

@@ -161,6 +161,7 @@ static sr_rc task_obey_show(struct task *t, int64_t now_us, struct task_waits *w
     struct sr_wait wait;
     switch (sink_commit(&t->sink, t->shown, now_us, &wait, err)) {
     case SINK_DONE:
+        env_crash_point(t->env, "run: after a commit");
         t->confirmed = t->shown;
         return task_tell(t, REPORT_CONFIRMED, t->shown, err);
     case SINK_BUSY:

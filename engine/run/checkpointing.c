@@ -1,0 +1,416 @@
+/* Carries out what the coordinator commands: inject, store, show, drop; and retains when sinks have
+ * confirmed. Runs in the supervisor. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/arena.h"
+#include "engine/base/error.h"
+#include "engine/run/inner.h"
+
+#define CHECKPOINTING_RETRY_US INT64_C(1000000) /* before a last checkpoint is tried again */
+
+void checkpointing_start(struct supervise *s, int64_t now_us)
+{
+    struct checkpointing *k = &s->ck;
+    const struct settings *set = &s->plan->job->settings;
+    struct coord_conf conf = {.tasks = s->crew->tasks,
+                              .newest = k->newest,
+                              .interval_us = set->interval.us > 0 ? set->interval.us : 0,
+                              .timeout_us = set->timeout.us,
+                              .min_pause_us = set->min_pause.us > 0 ? set->min_pause.us : 0,
+                              .concurrent_max = RUN_PENDING_MAX,
+                              .tolerable = set->tolerable_failures};
+    coord_init(&k->coord, &conf, now_us);
+    sr_assert(!k->saved && !k->request);
+    k->showing = 0;
+    k->showing_kind = COORD_CHECKPOINT;
+    k->confirmed = 0;
+    k->has_lost_last = false;
+    k->last_retry_us = now_us;
+    k->is_wanted = false;
+}
+
+static void checkpointing_forget(struct checkpointing *k)
+{
+    while (k->saved) {
+        struct report *r = k->saved;
+        k->saved = r->next;
+        report_free(r);
+    }
+}
+
+static void checkpointing_answer(struct checkpointing *k, sr_rc rc, const struct sr_error *why)
+{
+    struct run_request *r = k->request;
+    k->request = NULL;
+    if (r) supervise_answer(r, rc, why);
+}
+
+void checkpointing_stop(struct supervise *s, const struct sr_error *why)
+{
+    checkpointing_forget(&s->ck);
+    checkpointing_answer(&s->ck, why->rc, why);
+    s->ck.showing = 0;
+}
+
+/* --- The manifest ----------------------------------------------------------------------------- */
+
+static int checkpointing_compare(const void *a, const void *b)
+{
+    const struct manifest_part *x = a;
+    const struct manifest_part *y = b;
+    int by_uid = strcmp(x->uid, y->uid);
+    if (by_uid != 0) return by_uid;
+    int by_name = strcmp(x->name, y->name);
+    if (by_name != 0) return by_name;
+    return x->part < y->part ? -1 : x->part > y->part;
+}
+
+static bool checkpointing_fill_parts(const struct checkpointing *k, struct arena *a,
+                                     struct manifest *m)
+{
+    for (const struct report *r = k->saved; r; r = r->next) {
+        m->parts += r->saved;
+    }
+    m->part = arena_array(a, m->parts, sizeof(*m->part));
+    if (!m->part) return m->parts == 0;
+    uint32_t i = 0;
+    for (const struct report *r = k->saved; r; r = r->next) {
+        for (uint32_t p = 0; p < r->saved; p++) {
+            m->part[i++] = (struct manifest_part){.uid = r->item[p].uid,
+                                                  .name = r->item[p].name,
+                                                  .part = r->part,
+                                                  .parts = r->parts,
+                                                  .bytes = r->item[p].bytes.data,
+                                                  .len = r->item[p].bytes.len};
+        }
+    }
+    qsort(m->part, m->parts, sizeof(*m->part), checkpointing_compare);
+    return true;
+}
+
+static bool checkpointing_fill_counters(const struct supervise *s, struct arena *a,
+                                        struct manifest *m)
+{
+    uint32_t nodes = s->plan->nodes;
+    struct counts *sum = arena_array(a, nodes, sizeof(*sum));
+    m->counter = arena_array(a, (size_t)nodes * COUNTER_COUNT, sizeof(*m->counter));
+    if (!sum || !m->counter) return false;
+    for (const struct report *r = s->ck.saved; r; r = r->next) {
+        for (uint32_t i = 0; i < r->counted; i++) {
+            counts_add(&sum[r->count[i].node], &r->count[i].counts);
+        }
+    }
+    char path[MANIFEST_NAME_MAX];
+    for (uint32_t n = 0; n < nodes; n++) {
+        for (uint32_t k = 0; k < COUNTER_COUNT; k++) {
+            if (!counter_path(s->plan, n, (enum counter_name)k, path, sizeof(path))) continue;
+            m->counter[m->counters].name = arena_text(a, path);
+            m->counter[m->counters++].value = sum[n].value[k];
+        }
+    }
+    return !arena_is_broken(a);
+}
+
+static bool checkpointing_fill(const struct supervise *s, struct arena *a, struct manifest *m)
+{
+    const struct job *job = s->plan->job;
+    *m = (struct manifest){.version = MANIFEST_VERSION,
+                           .end = MANIFEST_RUNNING,
+                           .checkpoint = s->ck.coord.newest,
+                           .lineage = s->conf.lineage,
+                           .attempt = store_attempt(s->conf.store),
+                           .parent = s->conf.restore ? s->conf.restore->checkpoint : 0,
+                           .started_us = s->ck.started_wall_us,
+                           .ended_us = s->env->wall_us(s->env),
+                           .job_id = job->id,
+                           .job_name = job->name,
+                           .description = job->description ? job->description : "",
+                           .made_by = RUN_MADE_BY,
+                           .max_parallelism = s->plan->max_parallelism};
+    return checkpointing_fill_parts(&s->ck, a, m) && checkpointing_fill_counters(s, a, m);
+}
+
+/* --- Commands --------------------------------------------------------------------------------- */
+
+static void checkpointing_inject(struct supervise *s, const struct coord_cmd *cmd, int64_t now_us)
+{
+    struct checkpointing *k = &s->ck;
+    uint32_t flags = 0;
+    if (cmd->kind == COORD_LAST) {
+        flags = BARRIER_HOLD;
+        if (s->goal == GOAL_FINISH) flags |= BARRIER_LAST | BARRIER_DRAIN;
+    } else if (k->request && k->request->is_stop) {
+        flags = BARRIER_HOLD;
+        if (k->request->is_drain) flags |= BARRIER_LAST | BARRIER_DRAIN;
+    }
+    k->kind = cmd->kind;
+    k->newest = cmd->checkpoint;
+    k->started_us = now_us;
+    k->started_wall_us = s->env->wall_us(s->env);
+    if (k->request) k->request->checkpoint = cmd->checkpoint;
+    crew_inject(s->crew, cmd->checkpoint, flags);
+    supervise_order(s);
+}
+
+/* Copies a savepoint out, then publishes the same as a checkpoint: sinks commit what it holds, so the
+ * job must be able to go back to it by itself. */
+static sr_rc checkpointing_write(struct supervise *s, struct manifest *m, struct arena *a,
+                                 struct sr_error *err)
+{
+    struct run_request *request = s->ck.request;
+    if (request) {
+        const char *path = NULL;
+        m->kind = MANIFEST_SAVEPOINT;
+        sr_rc rc = store_savepoint(s->conf.store, request->dir, m, a, &path, err);
+        /* Whatever became of a savepoint, nothing depends on it. */
+        if (rc == SR_EUNKNOWN || rc == SR_EFENCED) rc = err->rc = SR_EIO;
+        if (rc != SR_OK) return error_wrap(err, "savepoint into %s", request->dir);
+        (void)snprintf(request->path, sizeof(request->path), "%s", path);
+        m->kind = MANIFEST_CHECKPOINT;
+    }
+    env_crash_point(s->env, "run: before publish");
+#ifdef MUTANT_RETAIN_EARLY /* older checkpoints go before the newer one is there */
+    (void)store_retain(s->conf.store, s->conf.lineage, m->checkpoint, err);
+#endif
+    sr_rc rc = store_publish(s->conf.store, m, err);
+    if (rc == SR_OK) env_crash_point(s->env, "run: after publish");
+    return rc;
+}
+
+/* *fatal: nobody may go on, not even a restart. */
+static sr_rc checkpointing_store(struct supervise *s, bool *fatal, struct sr_error *err)
+{
+    struct arena *a = arena_new();
+    struct manifest m;
+    sr_rc rc = SR_OK;
+    uint64_t bytes = 0;
+    if (!a || !checkpointing_fill(s, a, &m)) {
+        rc = error_set(err, SR_ENOMEM, "out of memory for a checkpoint");
+        goto out;
+    }
+    for (uint32_t i = 0; i < m.parts; i++) {
+        bytes += m.part[i].len;
+    }
+#ifdef MUTANT_COMMIT_BEFORE_PUBLISH /* sinks show rows that no checkpoint holds yet */
+    crew_show(s->crew, m.checkpoint);
+    supervise_order(s);
+#endif
+    rc = checkpointing_write(s, &m, a, err);
+    if (rc == SR_OK) {
+        s->ck.published = m.checkpoint;
+        mutex_lock(s->lock);
+        s->shown.checkpoint_last_bytes = bytes;
+        mutex_unlock(s->lock);
+    }
+out:
+    *fatal = rc == SR_EUNKNOWN || rc == SR_EFENCED;
+    arena_free(a);
+    return rc;
+}
+
+/* Every sink has committed it: what is older is not needed any more. */
+static void checkpointing_all_confirmed(struct supervise *s)
+{
+    struct checkpointing *k = &s->ck;
+    struct sr_error err = {.rc = SR_OK};
+    env_crash_point(s->env, "run: before retain");
+    if (store_retain(s->conf.store, s->conf.lineage, k->showing, &err) != SR_OK) {
+        env_log(s->env, SR_WARN, "checkpoints", "older checkpoints could not be deleted: %s",
+                err.words);
+    }
+    env_crash_point(s->env, "run: after retain");
+    if (k->showing_kind == COORD_LAST && s->goal == GOAL_FINISH) {
+        crew_finish(s->crew);
+        supervise_order(s);
+    }
+}
+
+static void checkpointing_show(struct supervise *s, const struct coord_cmd *cmd, int64_t now_us)
+{
+    struct checkpointing *k = &s->ck;
+    k->showing = cmd->checkpoint;
+    k->showing_kind = cmd->kind;
+    k->confirmed = 0;
+    checkpointing_forget(k);
+    mutex_lock(s->lock);
+    s->shown.checkpoint_shown = cmd->checkpoint;
+    s->shown.checkpoints_shown++;
+    s->shown.checkpoint_last_us = now_us - k->started_us;
+    mutex_unlock(s->lock);
+    if (k->request && k->request->is_stop) {
+        s->goal = GOAL_STOP;
+        coord_stop(&k->coord);
+    } else {
+        checkpointing_answer(k, SR_OK, NULL); /* that of a stop is answered at the end */
+    }
+    crew_show(s->crew, cmd->checkpoint);
+    supervise_order(s);
+    env_crash_point(s->env, "run: after show");
+    if (s->crew->sinks == 0) checkpointing_all_confirmed(s);
+}
+
+static void checkpointing_drop(struct supervise *s, const struct coord_cmd *cmd,
+                               const struct sr_error *why, int64_t now_us)
+{
+    struct checkpointing *k = &s->ck;
+    checkpointing_forget(k);
+    mutex_lock(s->lock);
+    s->shown.checkpoints_failed++;
+    (void)snprintf(s->shown.checkpoint_failure, sizeof(s->shown.checkpoint_failure), "%s",
+                   why->words);
+    mutex_unlock(s->lock);
+    env_log(s->env, SR_WARN, "checkpoints", "checkpoint %llu failed: %s",
+            (unsigned long long)cmd->checkpoint, why->words);
+    checkpointing_answer(k, why->rc, why);
+    k->last_retry_us = now_us + CHECKPOINTING_RETRY_US;
+    if (cmd->kind == COORD_LAST) k->has_lost_last = true;
+    crew_drop(s->crew, cmd->checkpoint);
+    supervise_order(s);
+}
+
+/* Carries out one command that is not STORE; SR_OK, or the job fails. `why` says why for DROP and
+ * FAIL. */
+static sr_rc checkpointing_do(struct supervise *s, const struct coord_cmd *cmd, int64_t now_us,
+                              const struct sr_error *why, struct sr_error *err)
+{
+    bool was_draining = s->ck.request && s->ck.request->is_drain;
+    switch (cmd->what) {
+    case COORD_NOTHING:
+        break;
+    case COORD_INJECT:
+        checkpointing_inject(s, cmd, now_us);
+        break;
+    case COORD_SHOW:
+        checkpointing_show(s, cmd, now_us);
+        break;
+    case COORD_STORE:
+        sr_assert(cmd->what != COORD_STORE);
+        break;
+    case COORD_DROP:
+    case COORD_FAIL:
+        checkpointing_drop(s, cmd, why, now_us);
+        /* Watermark +infinity cannot be taken back; and no more failures are tolerable. */
+        if (cmd->what == COORD_FAIL || was_draining) {
+            return error_set(err, why->rc, "checkpoint %llu failed: %s",
+                             (unsigned long long)cmd->checkpoint, why->words);
+        }
+        break;
+    }
+    return SR_OK;
+}
+
+/* --- Events ----------------------------------------------------------------------------------- */
+
+sr_rc checkpointing_saved(struct supervise *s, struct report *r, struct sr_error *err)
+{
+    struct checkpointing *k = &s->ck;
+    if (k->coord.pendings == 0 || r->checkpoint != k->coord.newest) {
+        report_free(r); /* of one that was dropped */
+        return SR_OK;
+    }
+    r->next = k->saved;
+    k->saved = r;
+    struct coord_cmd cmd = coord_saved(&k->coord, r->checkpoint);
+    if (cmd.what != COORD_STORE) return SR_OK;
+    bool is_fatal;
+    struct sr_error why = {.rc = SR_OK};
+    sr_rc rc = checkpointing_store(s, &is_fatal, &why);
+    if (is_fatal) {
+        *err = why;
+        return error_wrap(err, "checkpoint %llu", (unsigned long long)cmd.checkpoint);
+    }
+    int64_t now_us = s->env->mono_us(s->env);
+    cmd = coord_stored(&k->coord, cmd.checkpoint, rc == SR_OK, now_us);
+    return checkpointing_do(s, &cmd, now_us, &why, err);
+}
+
+sr_rc checkpointing_declined(struct supervise *s, const struct report *r, struct sr_error *err)
+{
+    int64_t now_us = s->env->mono_us(s->env);
+    struct coord_cmd cmd = coord_declined(&s->ck.coord, r->checkpoint, now_us);
+    return checkpointing_do(s, &cmd, now_us, &r->error, err);
+}
+
+void checkpointing_confirmed(struct supervise *s, const struct report *r)
+{
+    struct checkpointing *k = &s->ck;
+    if (k->showing == 0 || r->checkpoint != k->showing) return;
+    k->confirmed++;
+    sr_assert(k->confirmed <= s->crew->sinks);
+    if (k->confirmed == s->crew->sinks) checkpointing_all_confirmed(s);
+}
+
+bool checkpointing_is_over(const struct supervise *s)
+{
+    const struct checkpointing *k = &s->ck;
+    bool is_final =
+        s->goal == GOAL_STOP || (s->goal == GOAL_SUSPEND && k->showing_kind == COORD_LAST);
+    return is_final && k->showing != 0 && k->confirmed == s->crew->sinks;
+}
+
+/* The oldest savepoint that somebody asked for becomes the next checkpoint. */
+static struct coord_cmd checkpointing_begin_request(struct supervise *s, int64_t now_us)
+{
+    struct checkpointing *k = &s->ck;
+    struct coord_cmd cmd = coord_request(&k->coord, COORD_SAVEPOINT, now_us);
+    if (cmd.what != COORD_INJECT) return cmd;
+    mutex_lock(s->lock);
+    k->request = s->requests;
+    s->requests = k->request->next;
+    k->request->next = NULL;
+    mutex_unlock(s->lock);
+    return cmd;
+}
+
+/* The last checkpoint of a job that finishes or is suspended: once, and again if it failed. */
+static bool checkpointing_needs_last(const struct supervise *s, int64_t now_us)
+{
+    const struct checkpointing *k = &s->ck;
+    if (s->goal != GOAL_FINISH && s->goal != GOAL_SUSPEND) return false;
+    if (k->showing != 0 && k->showing_kind == COORD_LAST) return false;
+    return k->coord.pendings == 0 && now_us >= k->last_retry_us;
+}
+
+static struct coord_cmd checkpointing_next(struct supervise *s, int64_t now_us)
+{
+    struct checkpointing *k = &s->ck;
+    bool is_free = k->coord.pendings == 0;
+    mutex_lock(s->lock);
+    bool has_request = s->requests != NULL;
+    mutex_unlock(s->lock);
+    if (checkpointing_needs_last(s, now_us)) return coord_request(&k->coord, COORD_LAST, now_us);
+    if (is_free && has_request && s->goal == GOAL_RUN) {
+        return checkpointing_begin_request(s, now_us);
+    }
+    if (is_free && k->is_wanted && s->goal == GOAL_RUN) {
+        k->is_wanted = false;
+        return coord_request(&k->coord, COORD_CHECKPOINT, now_us);
+    }
+    return coord_tick(&k->coord, now_us);
+}
+
+sr_rc checkpointing_step(struct supervise *s, int64_t now_us, struct sr_error *err)
+{
+    struct sr_error late = {.rc = SR_OK};
+    (void)error_set(&late, SR_EIO, "it was not complete within %lld ms",
+                    (long long)(s->ck.coord.conf.timeout_us / 1000));
+    for (;;) {
+        struct coord_cmd cmd = checkpointing_next(s, now_us);
+        if (cmd.what == COORD_NOTHING) return SR_OK;
+        sr_rc rc = checkpointing_do(s, &cmd, now_us, &late, err);
+        if (rc != SR_OK) return rc;
+    }
+}
+
+int64_t checkpointing_due(const struct supervise *s)
+{
+    int64_t due = coord_due_us(&s->ck.coord);
+    bool is_ending = s->goal == GOAL_FINISH || s->goal == GOAL_SUSPEND;
+    if (is_ending && s->ck.coord.pendings == 0 && s->ck.showing_kind != COORD_LAST &&
+        s->ck.last_retry_us < due) {
+        due = s->ck.last_retry_us;
+    }
+    return due;
+}

@@ -1,0 +1,96 @@
+/* Inside of the supervisor: what supervise.c, checkpointing.c and status.c share. Nobody else's.
+ *
+ *             start_attempt           a task failed, or the store gave up
+ *   STARTING ---------------> RUNNING ----------------------------------> PAUSING --delay over--.
+ *      ^  '--- could not ------------------------------------------------>   |                  |
+ *      |                         |                                  gave up  |                  |
+ *      '-------------------------+-------------------------------------------+------------------'
+ *                                v                                           v
+ *                              ENDED <---------------------------------------'
+ *
+ * What a RUNNING job is heading for is its goal: RUN on; FINISH (every source is read to its end: a
+ * last checkpoint, then END through all tasks); SUSPEND (a last checkpoint, then stop); STOP (a
+ * savepoint was shown, then stop).
+ */
+#ifndef SR_RUN_INNER_H
+#define SR_RUN_INNER_H
+
+#include "engine/ckpt/coord.h"
+#include "engine/run/restart.h"
+#include "engine/run/sched.h"
+
+#define RUN_PENDING_MAX 1u /* checkpoints at once: max-concurrent-checkpoints */
+
+enum phase { PHASE_STARTING, PHASE_RUNNING, PHASE_PAUSING, PHASE_ENDED };
+enum goal { GOAL_RUN, GOAL_FINISH, GOAL_SUSPEND, GOAL_STOP };
+
+/* The checkpoint that is being taken, and the one that is being shown. */
+struct checkpointing {
+    struct coord coord;
+    uint64_t newest;      /* highest number ever used, over attempts */
+    uint64_t published;   /* newest in the store, of this process; 0: none */
+    enum coord_kind kind; /* of the running one */
+    int64_t started_wall_us, started_us;
+    struct report *saved;        /* of the running one, a list */
+    struct run_request *request; /* the savepoint that the running one is for; NULL: none */
+    uint64_t showing;            /* sinks are committing it; 0: none */
+    enum coord_kind showing_kind;
+    uint32_t confirmed;    /* sinks that have */
+    int64_t last_retry_us; /* when a last checkpoint may be asked for again */
+    bool is_wanted;        /* a sink asked for one soon */
+    bool has_lost_last;    /* the last checkpoint failed */
+};
+
+struct supervise {
+    struct run_conf conf;
+    const struct env *env;
+    const struct plan *plan;
+    struct sched *sched;
+    struct sched *own_sched; /* of supervise_run */
+    struct parker *parker;
+    _Atomic bool ask_suspend, ask_cancel;
+
+    enum phase phase;
+    enum goal goal;
+    enum run_end end;
+    struct sr_error error; /* of the end */
+    struct sr_error cause; /* the first one; rc SR_OK: none */
+    struct restart restart;
+    int64_t resume_us;      /* PAUSING: until then */
+    struct arena *restored; /* of the manifest that the attempt began with; NULL: conf.restore */
+    struct checkpointing ck;
+    struct crew *crew;       /* of the attempt; NULL: none */
+    uint32_t drained, ended; /* tasks that reported so */
+    bool has_run;            /* all tasks ran once */
+
+    struct mutex *lock;           /* what follows is looked at by other threads */
+    struct crew *watched;         /* the crew, when its tasks are open; else NULL */
+    struct counts *last_counts;   /* by node, as they were when the last crew went */
+    struct run_request *requests; /* not begun, oldest first */
+    struct run_status shown;      /* its plain fields; nodes are filled in by status.c */
+};
+
+/* --- checkpointing.c --------------------------------------------------------------------------- */
+
+void checkpointing_start(struct supervise *s, int64_t now_us);            /* for a new attempt */
+void checkpointing_stop(struct supervise *s, const struct sr_error *why); /* the attempt is over */
+sr_rc checkpointing_saved(struct supervise *s, struct report *r,
+                          struct sr_error *err); /* takes r */
+sr_rc checkpointing_declined(struct supervise *s, const struct report *r, struct sr_error *err);
+void checkpointing_confirmed(struct supervise *s, const struct report *r);
+/* Ticks, begins what was asked for. SR_OK, or the job fails. */
+sr_rc checkpointing_step(struct supervise *s, int64_t now_us, struct sr_error *err);
+int64_t checkpointing_due(const struct supervise *s);
+/* The last checkpoint or the one of a stop was shown, and all sinks have committed. */
+bool checkpointing_is_over(const struct supervise *s);
+
+/* --- supervise.c ------------------------------------------------------------------------------- */
+
+void supervise_answer(struct run_request *r, sr_rc rc, const struct sr_error *why);
+void supervise_order(struct supervise *s); /* wakes the workers */
+
+/* --- status.c ---------------------------------------------------------------------------------- */
+
+void status_count(struct crew *c, struct counts *by_node); /* adds up over tasks */
+
+#endif

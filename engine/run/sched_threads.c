@@ -1,0 +1,193 @@
+/* The scheduler of a machine: workers with fixed tasks, asleep when none of them can go on.
+ *
+ * A worker steps its tasks in turn as long as one of them did something. Then it says that it is
+ * parked, looks once more (what was put or ordered before that is seen, what comes after it wakes:
+ * waker.h), and sleeps until it is woken or one of its tasks' waits is over. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "engine/base/error.h"
+#include "engine/base/thread.h"
+#include "engine/run/sched.h"
+
+#define WORKERS_MAX 1024u
+
+struct worker {
+    struct sched_threads *pool;
+    struct waker waker;
+    struct parker *parker;
+    struct thread *thread; /* NULL: not started */
+    struct task **task;
+    uint32_t tasks;
+    struct sr_wait *wait; /* of all its tasks */
+    uint32_t waits;
+};
+
+struct sched_threads {
+    struct sched base;
+    const struct env *env;
+    uint32_t workers;
+    struct worker *worker;
+    _Atomic bool is_stopping; /* seq_cst, like what the wakers guard */
+};
+
+/* --- One worker ------------------------------------------------------------------------------- */
+
+static void worker_wake(void *ctx)
+{
+    const struct worker *w = ctx;
+    parker_wake(w->parker);
+}
+
+/* Steps every task once. True: one of them did something. */
+static bool worker_pass(struct worker *w, int64_t now_us)
+{
+    bool did = false;
+    w->waits = 0;
+    for (uint32_t i = 0; i < w->tasks; i++) {
+        struct task_waits waits;
+        switch (task_step(w->task[i], now_us, &waits)) {
+        case TASK_DID:
+            did = true;
+            break;
+        case TASK_NOTHING:
+            for (uint32_t k = 0; k < waits.count; k++) {
+                w->wait[w->waits++] = waits.wait[k];
+            }
+            break;
+        case TASK_ENDED:
+        case TASK_FAILED:
+            break;
+        }
+    }
+    return did;
+}
+
+static void worker_run(void *arg)
+{
+    struct worker *w = arg;
+    const struct env *env = w->pool->env;
+    while (!atomic_load(&w->pool->is_stopping)) {
+        if (worker_pass(w, env->mono_us(env))) continue;
+        atomic_store(&w->waker.is_parked, true);
+        int64_t now_us = env->mono_us(env);
+        if (!worker_pass(w, now_us) && !atomic_load(&w->pool->is_stopping)) {
+            parker_wait(w->parker, w->wait, w->waits, now_us, INT64_MAX);
+        }
+        atomic_store(&w->waker.is_parked, false);
+    }
+}
+
+static sr_rc worker_init(struct worker *w, struct sched_threads *pool, uint32_t tasks,
+                         struct sr_error *err)
+{
+    w->pool = pool;
+    w->waker = (struct waker){.wake = worker_wake, .ctx = w};
+    w->task = calloc(tasks + 1, sizeof(struct task *));
+    w->wait = calloc((size_t)tasks * TASK_WAITS_MAX + 1, sizeof(*w->wait));
+    if (!w->task || !w->wait) return error_set(err, SR_ENOMEM, "out of memory for a worker");
+    return parker_new(&w->parker, err);
+}
+
+static void worker_done(struct worker *w)
+{
+    parker_free(w->parker);
+    free(w->task);
+    free(w->wait);
+    *w = (struct worker){.pool = NULL};
+}
+
+/* --- All of them ------------------------------------------------------------------------------ */
+
+static struct sched_threads *sched_threads_of(struct sched *s)
+{
+    return (struct sched_threads *)(void *)s;
+}
+
+static void sched_threads_stop(struct sched *s)
+{
+    struct sched_threads *p = sched_threads_of(s);
+    atomic_store(&p->is_stopping, true);
+    for (uint32_t i = 0; i < p->workers; i++) {
+        if (p->worker[i].thread) parker_wake(p->worker[i].parker);
+    }
+    for (uint32_t i = 0; i < p->workers; i++) {
+        thread_join(p->worker[i].thread);
+        worker_done(&p->worker[i]);
+    }
+}
+
+/* Subtasks of a vertex go to different workers, a subtask's neighbours to the same where it fits. */
+static void sched_threads_assign(struct sched_threads *p, struct crew *c)
+{
+    for (uint32_t i = 0; i < c->tasks; i++) {
+        struct worker *w = &p->worker[i % p->workers];
+        w->task[w->tasks++] = &c->task[i];
+        c->task[i].waker = &w->waker;
+    }
+    for (uint32_t i = 0; i < c->rings; i++) {
+        struct ring *r = &c->ring[i];
+        r->writer = c->task[r->writer_task].waker;
+        r->reader = c->task[r->reader_task].waker;
+    }
+}
+
+static sr_rc sched_threads_start(struct sched *s, struct crew *c, struct sr_error *err)
+{
+    struct sched_threads *p = sched_threads_of(s);
+    sr_rc rc = SR_OK;
+    atomic_store(&p->is_stopping, false);
+    for (uint32_t i = 0; i < p->workers && rc == SR_OK; i++) {
+        rc = worker_init(&p->worker[i], p, c->tasks, err);
+    }
+    if (rc == SR_OK) sched_threads_assign(p, c);
+    for (uint32_t i = 0; i < p->workers && rc == SR_OK; i++) {
+        char name[24];
+        (void)snprintf(name, sizeof(name), "worker-%u", i);
+        struct worker *w = &p->worker[i];
+        if (w->tasks > 0) rc = thread_start(&w->thread, name, worker_run, w, err);
+    }
+    return rc;
+}
+
+static void sched_threads_wake(struct sched *s)
+{
+    struct sched_threads *p = sched_threads_of(s);
+    for (uint32_t i = 0; i < p->workers; i++) {
+        if (p->worker[i].thread) waker_wake(&p->worker[i].waker);
+    }
+}
+
+sr_rc sched_threads_new(struct sched **out, uint32_t workers, const struct env *env,
+                        struct sr_error *err)
+{
+    if (workers == 0) {
+        long cores = sysconf(_SC_NPROCESSORS_ONLN);
+        workers = cores > 0 ? (uint32_t)cores : 1;
+    }
+    if (workers > WORKERS_MAX) workers = WORKERS_MAX;
+    struct sched_threads *p = calloc(1, sizeof(*p));
+    struct worker *worker = calloc(workers, sizeof(*worker));
+    if (!p || !worker) {
+        free(p);
+        free(worker);
+        return error_set(err, SR_ENOMEM, "out of memory for %u workers", workers);
+    }
+    p->base.start = sched_threads_start;
+    p->base.stop = sched_threads_stop;
+    p->base.wake = sched_threads_wake;
+    p->env = env;
+    p->workers = workers;
+    p->worker = worker;
+    *out = &p->base;
+    return SR_OK;
+}
+
+void sched_threads_free(struct sched *s)
+{
+    if (!s) return;
+    struct sched_threads *p = sched_threads_of(s);
+    free(p->worker);
+    free(p);
+}

@@ -1,0 +1,101 @@
+/* What `status` and the summary show: sums over the tasks, at any time, from any thread. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/arena.h"
+#include "engine/run/inner.h"
+
+/* Calls once for every node that runs in a task of its vertex. */
+static void status_add_task(struct task *t, struct task_node *node, struct counts *by_node)
+{
+    uint32_t nodes = task_nodes(t, node);
+    for (uint32_t i = 0; i < nodes; i++) {
+        struct counts now;
+        counters_get(node[i].count, &now);
+        counts_add(&by_node[node[i].node], &now);
+    }
+}
+
+static uint32_t status_nodes_max(const struct crew *c)
+{
+    uint32_t most = 1;
+    for (uint32_t i = 0; i < c->plan->vertices; i++) {
+        if (c->plan->vertex[i].nodes > most) most = c->plan->vertex[i].nodes;
+    }
+    return most;
+}
+
+void status_count(struct crew *c, struct counts *by_node)
+{
+    struct task_node *node = calloc(status_nodes_max(c), sizeof(*node));
+    if (!node) return; /* nothing is shown, nothing else depends on it */
+    for (uint32_t i = 0; i < c->tasks; i++) {
+        if (c->task[i].plan) status_add_task(&c->task[i], node, by_node);
+    }
+    free(node);
+}
+
+/* The lowest watermark of a node's subtasks, and the bytes that its source knows of. */
+static void status_watermarks(struct crew *c, struct run_node_status *by_node)
+{
+    struct task_node *node = calloc(status_nodes_max(c), sizeof(*node));
+    if (!node) return;
+    for (uint32_t i = 0; i < c->tasks; i++) {
+        struct task *t = &c->task[i];
+        uint32_t nodes = t->plan ? task_nodes(t, node) : 0;
+        for (uint32_t k = 0; k < nodes; k++) {
+            struct run_node_status *to = &by_node[node[k].node];
+            int64_t ms = atomic_load_explicit(&node[k].count->watermark, memory_order_relaxed);
+            if (t->part == 0 || ms < to->watermark_ms) to->watermark_ms = ms;
+        }
+    }
+    free(node);
+    for (uint32_t n = 0; n < c->plan->nodes; n++) {
+        if (c->pool[n]) by_node[n].bytes_total = splits_bytes(c->pool[n]);
+    }
+}
+
+static void status_nodes(struct supervise *s, const struct counts *sum, struct run_node_status *out)
+{
+    for (uint32_t n = 0; n < s->plan->nodes; n++) {
+        const struct plan_node *p = &s->plan->node[n];
+        const int64_t *v = sum[n].value;
+        out[n] = (struct run_node_status){.uid = p->uid,
+                                          .name = p->name,
+                                          .kind = p->kind,
+                                          .parallelism = s->plan->vertex[p->vertex].parallelism,
+                                          .in = v[COUNTER_in],
+                                          .out = v[COUNTER_out],
+                                          .filtered = v[COUNTER_filtered],
+                                          .late = v[COUNTER_late],
+                                          .absorbed = v[COUNTER_absorbed],
+                                          .skipped = v[COUNTER_skipped],
+                                          .dead = v[COUNTER_dead],
+                                          .bytes_in = v[COUNTER_bytes_in],
+                                          .bytes_out = v[COUNTER_bytes_out],
+                                          .bytes_total = -1,
+                                          .watermark_ms = SR_WATERMARK_NONE};
+    }
+}
+
+void supervise_status(struct supervise *s, struct arena *a, struct run_status *out)
+{
+    uint32_t nodes = s->plan->nodes;
+    struct run_node_status *node = arena_array(a, nodes, sizeof(*node));
+    struct counts *sum = arena_array(a, nodes, sizeof(*sum));
+    mutex_lock(s->lock);
+    *out = s->shown;
+    if (node && sum) {
+        if (s->watched) {
+            status_count(s->watched, sum);
+        } else {
+            memcpy(sum, s->last_counts, nodes * sizeof(*sum));
+        }
+        status_nodes(s, sum, node);
+        if (s->watched) status_watermarks(s->watched, node);
+    }
+    mutex_unlock(s->lock);
+    out->nodes = node && sum ? nodes : 0;
+    out->node = node;
+    out->now_us = s->env->wall_us(s->env);
+}

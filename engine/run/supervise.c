@@ -1,0 +1,533 @@
+/* The life of a job: start, run, pause after a failure, start again, end. inner.h draws it. */
+#include "engine/run/supervise.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/arena.h"
+#include "engine/base/error.h"
+#include "engine/run/inner.h"
+
+#define SUPERVISE_RESTARTS_MAX (1u << 20) /* in one process: attempt numbers of sinks are cut so */
+
+/* --- Requests --------------------------------------------------------------------------------- */
+
+void supervise_answer(struct run_request *r, sr_rc rc, const struct sr_error *why)
+{
+    void (*done)(struct run_request *) = r->done;
+    r->rc = rc;
+    if (rc != SR_OK) r->error = *why;
+    if (done) {
+        done(r); /* sets is_done; r may be gone after it */
+    } else {
+        atomic_store(&r->is_done, true);
+    }
+}
+
+void supervise_request(struct supervise *s, struct run_request *r)
+{
+    struct sr_error why = {.rc = SR_OK};
+    r->next = NULL;
+    mutex_lock(s->lock);
+    bool is_ended = s->shown.state == RUN_ENDED;
+    struct run_request **end = &s->requests;
+    while (*end) {
+        end = &(*end)->next;
+    }
+    if (!is_ended) *end = r;
+    mutex_unlock(s->lock);
+    if (is_ended) {
+        (void)error_set(&why, SR_EABSENT, "the job has ended");
+        supervise_answer(r, why.rc, &why);
+    } else {
+        parker_wake(s->parker);
+    }
+}
+
+/* Nothing that was asked for will be done. */
+static void supervise_refuse(struct supervise *s, const char *why)
+{
+    struct sr_error err;
+    (void)error_set(&err, SR_ECLOSED, "%s", why);
+    for (;;) {
+        mutex_lock(s->lock);
+        struct run_request *r = s->requests;
+        if (r) s->requests = r->next;
+        mutex_unlock(s->lock);
+        if (!r) return;
+        supervise_answer(r, err.rc, &err);
+    }
+}
+
+void supervise_ask(struct supervise *s, enum run_ask what)
+{
+    switch (what) {
+    case RUN_ASK_SUSPEND:
+        atomic_store(&s->ask_suspend, true);
+        break;
+    case RUN_ASK_CANCEL:
+        atomic_store(&s->ask_cancel, true);
+        break;
+    }
+    parker_wake(s->parker);
+}
+
+void supervise_order(struct supervise *s) { s->sched->wake(s->sched); }
+
+static void supervise_set_state(struct supervise *s, enum run_state state)
+{
+    mutex_lock(s->lock);
+    s->shown.state = state;
+    mutex_unlock(s->lock);
+}
+
+/* --- An attempt ------------------------------------------------------------------------------- */
+
+/* The manifest that the attempt begins with: the newest checkpoint that this process published, else
+ * what the caller gave. */
+static sr_rc supervise_find_restore(struct supervise *s, const struct manifest **out,
+                                    struct sr_error *err)
+{
+    arena_free(s->restored);
+    s->restored = NULL;
+    *out = s->conf.restore;
+    if (s->ck.published == 0) return SR_OK;
+    s->restored = arena_new();
+    if (!s->restored) return error_set(err, SR_ENOMEM, "out of memory");
+    struct manifest *m = NULL;
+    sr_rc rc = store_load_newest(s->conf.store, s->restored, &m, err);
+    if (rc != SR_OK) return error_wrap(err, "restart");
+    if (m->checkpoint != s->ck.published || m->lineage != s->conf.lineage) {
+        return error_set(err, SR_ECORRUPT,
+                         "restart: the store's newest checkpoint is %llu, but %llu was published",
+                         (unsigned long long)m->checkpoint, (unsigned long long)s->ck.published);
+    }
+    *out = m;
+    return SR_OK;
+}
+
+static void supervise_wake(void *ctx)
+{
+    const struct supervise *s = ctx;
+    parker_wake(s->parker);
+}
+
+/* From now on status looks at the crew; or, with NULL, at what it had counted. */
+static void supervise_watch(struct supervise *s, struct crew *c)
+{
+    mutex_lock(s->lock);
+    if (s->watched) {
+        memset(s->last_counts, 0, s->plan->nodes * sizeof(*s->last_counts));
+        status_count(s->watched, s->last_counts);
+    }
+    s->watched = c;
+    mutex_unlock(s->lock);
+}
+
+static sr_rc supervise_open(struct supervise *s, struct sr_error *err)
+{
+    const struct manifest *restore = NULL;
+    sr_rc rc = supervise_find_restore(s, &restore, err);
+    if (rc != SR_OK) return rc;
+    /* Without durable store NULL is right; a store that cannot make the directory says so. */
+    struct sr_error redo = {.rc = SR_OK};
+    const char *redo_dir = store_redo_dir(s->conf.store, &redo);
+    if (!redo_dir && redo.rc != SR_OK) {
+        *err = redo;
+        return err->rc;
+    }
+    struct crew_conf conf = {
+        .plan = s->plan,
+        .env = s->env,
+        .restore = restore,
+        .may_drop_state = s->conf.may_drop_state,
+        .is_at_least_once = s->plan->job->settings.mode.index == MODE_AT_LEAST_ONCE,
+        .sink_open = {.job_id = s->plan->job->id,
+                      .lineage = s->conf.lineage,
+                      .attempt =
+                          store_attempt(s->conf.store) * SUPERVISE_RESTARTS_MAX + s->shown.restarts,
+                      .checkpoint = restore ? restore->checkpoint : 0,
+                      .redo_dir = redo_dir,
+                      .is_bounded = s->plan->is_bounded}};
+    rc = crew_new(&s->crew, &conf, err);
+    if (rc != SR_OK) return rc;
+    s->crew->reports.wake = supervise_wake;
+    s->crew->reports.ctx = s;
+    mutex_lock(s->lock);
+    s->shown.restored_from = conf.sink_open.checkpoint;
+    mutex_unlock(s->lock);
+    rc = crew_open(s->crew, &conf, err);
+    if (rc != SR_OK) return rc;
+    env_crash_point(s->env, "run: tasks opened");
+    supervise_watch(s, s->crew);
+    return SR_OK;
+}
+
+/* The attempt is over, for `why`. */
+static void supervise_close(struct supervise *s, const struct sr_error *why)
+{
+    s->sched->stop(s->sched);
+    checkpointing_stop(s, why);
+    supervise_watch(s, NULL);
+    crew_free(s->crew);
+    s->crew = NULL;
+}
+
+/* --- Ends and failures ------------------------------------------------------------------------ */
+
+static void supervise_finish(struct supervise *s, enum run_end end, const struct sr_error *why)
+{
+    struct sr_error over;
+    (void)error_set(&over, SR_ECLOSED, "the job has ended");
+    env_crash_point(s->env, "run: before the end");
+    struct run_request *stop = s->goal == GOAL_STOP ? s->ck.request : NULL;
+    if (stop) s->ck.request = NULL;
+    supervise_close(s, why ? why : &over);
+    s->end = end;
+    if (why) s->error = *why;
+    s->phase = PHASE_ENDED;
+    supervise_set_state(s, RUN_ENDED);
+    if (stop) supervise_answer(stop, SR_OK, NULL);
+    supervise_refuse(s, "the job has ended");
+}
+
+/* Would a restart be of no use? */
+static bool supervise_is_final(const struct supervise *s, const struct sr_error *why)
+{
+    switch (why->rc) {
+    case SR_EMISFIT:
+    case SR_ECORRUPT:
+    case SR_EFENCED:
+    case SR_EUNKNOWN:
+    case SR_EABI:
+    case SR_ECONFIG:
+        return true;
+    case SR_OK:
+    case SR_ENOMEM:
+    case SR_EIO:
+    case SR_ENOSPC:
+    case SR_EABSENT:
+    case SR_EEXISTS:
+    case SR_EACCESS:
+    case SR_EBUSY:
+    case SR_EDATA:
+    case SR_ELIMIT:
+    case SR_ECLOSED:
+    case SR_RC_COUNT:
+        break;
+    }
+    /* What the user has to mend is told at once, if the job never ran. */
+    return !s->has_run && rc_fate(why->rc) == SR_FATE_USER;
+}
+
+static void supervise_failed(struct supervise *s, const struct sr_error *why)
+{
+    sr_assert(why->rc != SR_OK);
+    int64_t now_us = s->env->mono_us(s->env);
+    if (s->cause.rc == SR_OK) {
+        s->cause = *why;
+        mutex_lock(s->lock);
+        (void)snprintf(s->shown.first_cause, sizeof(s->shown.first_cause), "%s", why->words);
+        mutex_unlock(s->lock);
+    }
+    if (s->goal == GOAL_SUSPEND && why->rc != SR_EUNKNOWN) {
+        supervise_finish(s, RUN_UNSAVED, why);
+        return;
+    }
+    if (supervise_is_final(s, why)) {
+        supervise_finish(s, RUN_FAILED, why);
+        return;
+    }
+    struct restart_answer answer = restart_failed(&s->restart, now_us, s->env->random(s->env));
+    if (answer.give_up || s->shown.restarts + 1 == SUPERVISE_RESTARTS_MAX) {
+        supervise_finish(s, RUN_FAILED, why);
+        return;
+    }
+    env_log(s->env, SR_LOG_ERROR, "job", "failed, restart in %lld ms: %s",
+            (long long)(answer.delay_us / 1000), why->words);
+    supervise_close(s, why);
+    s->goal = GOAL_RUN;
+    s->phase = PHASE_PAUSING;
+    s->resume_us = now_us + answer.delay_us;
+    supervise_set_state(s, RUN_RESTARTING);
+}
+
+/* --- Running ---------------------------------------------------------------------------------- */
+
+static void supervise_start_attempt(struct supervise *s)
+{
+    struct sr_error err = {.rc = SR_OK};
+    s->drained = s->ended = 0;
+    sr_rc rc = supervise_open(s, &err);
+    if (rc == SR_OK) {
+        int64_t now_us = s->env->mono_us(s->env);
+        checkpointing_start(s, now_us);
+        rc = s->sched->start(s->sched, s->crew, &err);
+    }
+    if (rc != SR_OK) {
+        supervise_failed(s, &err);
+        return;
+    }
+    s->phase = PHASE_RUNNING;
+    restart_running(&s->restart, s->env->mono_us(s->env));
+    supervise_set_state(s, RUN_RUNNING);
+    if (!s->has_run && s->conf.on_running) s->conf.on_running(s->conf.ctx);
+    s->has_run = true;
+}
+
+/* A pipe that nobody reads any more is no failure: `streamrun ... | head`. */
+static bool supervise_is_closed_pipe(const struct supervise *s, const struct report *r)
+{
+    return r->error.rc == SR_ECLOSED && s->crew->task[r->task].has_sink;
+}
+
+/* True: go on with the next one. */
+static bool supervise_hear_failure(struct supervise *s, const struct report *r)
+{
+    if (supervise_is_closed_pipe(s, r)) {
+        supervise_finish(s, RUN_CLOSED, &r->error);
+    } else {
+        supervise_failed(s, &r->error);
+    }
+    return false;
+}
+
+static bool supervise_hear(struct supervise *s, struct report *r)
+{
+    struct sr_error err = {.rc = SR_OK};
+    sr_rc rc = SR_OK;
+    bool goes_on = true;
+    switch (r->kind) {
+    case REPORT_SAVED:
+        rc = checkpointing_saved(s, r, &err);
+        r = NULL;
+        break;
+    case REPORT_DECLINED:
+        rc = checkpointing_declined(s, r, &err);
+        break;
+    case REPORT_CONFIRMED:
+        checkpointing_confirmed(s, r);
+        break;
+    case REPORT_DRAINED:
+        s->drained++;
+        break;
+    case REPORT_WANTED:
+        s->ck.is_wanted = true;
+        break;
+    case REPORT_ENDED:
+        s->ended++;
+        break;
+    case REPORT_FAILED:
+        goes_on = supervise_hear_failure(s, r);
+        break;
+    }
+    report_free(r);
+    if (rc != SR_OK) {
+        supervise_failed(s, &err);
+        return false;
+    }
+    return goes_on;
+}
+
+/* False: the attempt is over. */
+static bool supervise_hear_all(struct supervise *s)
+{
+    if (atomic_load(&s->crew->reports.is_lost)) {
+        struct sr_error err;
+        (void)error_set(&err, SR_ENOMEM, "a task failed, and memory ran out to say why");
+        supervise_failed(s, &err);
+        return false;
+    }
+    struct report *r = reports_take(&s->crew->reports);
+    while (r) {
+        if (!supervise_hear(s, r)) return false;
+        r = reports_take(&s->crew->reports);
+    }
+    return true;
+}
+
+/* What the job is heading for, as things stand. */
+static void supervise_aim(struct supervise *s)
+{
+    if (s->goal != GOAL_RUN) return;
+    bool is_stopping = s->ck.request && s->ck.request->is_stop;
+    if (atomic_load(&s->ask_suspend)) {
+        s->goal = GOAL_SUSPEND;
+    } else if (s->drained == s->crew->sources && !is_stopping) {
+        s->goal = GOAL_FINISH;
+    }
+    if (s->goal == GOAL_RUN) return;
+    coord_stop(&s->ck.coord);
+    supervise_set_state(s, RUN_ENDING);
+    supervise_refuse(s, "the job is ending");
+}
+
+static void supervise_run_on(struct supervise *s, int64_t now_us)
+{
+    if (atomic_load(&s->ask_cancel)) {
+        supervise_finish(s, RUN_CANCELED, NULL);
+        return;
+    }
+    if (!supervise_hear_all(s)) return;
+    supervise_aim(s);
+    if (checkpointing_is_over(s)) {
+        supervise_finish(s, s->goal == GOAL_STOP ? RUN_STOPPED : RUN_SUSPENDED, NULL);
+        return;
+    }
+    if (s->ended == s->crew->tasks) {
+        sr_assert(s->goal == GOAL_FINISH);
+        supervise_finish(s, RUN_FINISHED, NULL);
+        return;
+    }
+    struct sr_error err = {.rc = SR_OK};
+    if (checkpointing_step(s, now_us, &err) != SR_OK) {
+        supervise_failed(s, &err);
+    } else if (s->goal == GOAL_SUSPEND && s->ck.has_lost_last) {
+        (void)error_set(&err, SR_EIO, "%s", s->shown.checkpoint_failure);
+        supervise_finish(s, RUN_UNSAVED, &err);
+    }
+}
+
+static void supervise_pause(struct supervise *s, int64_t now_us)
+{
+    if (atomic_load(&s->ask_cancel)) {
+        supervise_finish(s, RUN_CANCELED, NULL);
+    } else if (atomic_load(&s->ask_suspend)) {
+        supervise_finish(s, RUN_UNSAVED, &s->cause);
+    } else if (now_us >= s->resume_us) {
+        env_crash_point(s->env, "run: before a restart");
+        mutex_lock(s->lock);
+        s->shown.restarts++;
+        mutex_unlock(s->lock);
+        s->phase = PHASE_STARTING;
+    }
+}
+
+bool supervise_step(struct supervise *s, int64_t *due_us)
+{
+    int64_t now_us = s->env->mono_us(s->env);
+    switch (s->phase) {
+    case PHASE_STARTING:
+        supervise_start_attempt(s);
+        break;
+    case PHASE_RUNNING:
+        supervise_run_on(s, now_us);
+        break;
+    case PHASE_PAUSING:
+        supervise_pause(s, now_us);
+        break;
+    case PHASE_ENDED:
+        break;
+    }
+    *due_us = now_us;
+    if (s->phase == PHASE_RUNNING) *due_us = checkpointing_due(s);
+    if (s->phase == PHASE_PAUSING) *due_us = s->resume_us;
+    return s->phase == PHASE_ENDED;
+}
+
+/* --- Life of the supervisor ------------------------------------------------------------------- */
+
+sr_rc supervise_new(struct supervise **out, const struct run_conf *conf, struct sr_error *err)
+{
+    struct supervise *s = calloc(1, sizeof(*s));
+    if (!s) return error_set(err, SR_ENOMEM, "out of memory");
+    const struct settings *set = &conf->plan->job->settings;
+    s->conf = *conf;
+    s->env = conf->env;
+    s->plan = conf->plan;
+    s->ck.newest = store_newest_id(conf->store);
+    restart_init(&s->restart, set, set->interval.us > 0);
+    s->shown.started_us = s->env->wall_us(s->env);
+    s->shown.attempt = store_attempt(conf->store);
+    s->shown.lineage = conf->lineage;
+    s->last_counts = calloc(s->plan->nodes, sizeof(*s->last_counts));
+    sr_rc rc = s->last_counts ? SR_OK : error_set(err, SR_ENOMEM, "out of memory");
+    if (rc == SR_OK) rc = parker_new(&s->parker, err);
+    if (rc == SR_OK) rc = mutex_new(&s->lock, err);
+    if (rc == SR_OK) {
+        *out = s;
+    } else {
+        supervise_free(s);
+    }
+    return rc;
+}
+
+void supervise_free(struct supervise *s)
+{
+    if (!s) return;
+    if (s->crew) {
+        struct sr_error over;
+        (void)error_set(&over, SR_ECLOSED, "the job was given up");
+        supervise_close(s, &over);
+    }
+    sched_threads_free(s->own_sched);
+    arena_free(s->restored);
+    free(s->last_counts);
+    mutex_free(s->lock);
+    parker_free(s->parker);
+    free(s);
+}
+
+void supervise_begin(struct supervise *s, struct sched *sched)
+{
+    s->sched = sched;
+    s->phase = PHASE_STARTING;
+}
+
+enum run_end supervise_end(struct supervise *s, struct sr_error *err)
+{
+    sr_assert(s->phase == PHASE_ENDED);
+    if (err) *err = s->error;
+    return s->end;
+}
+
+enum run_end supervise_run(struct supervise *s, struct sr_error *err)
+{
+    if (sched_threads_new(&s->own_sched, s->conf.workers, s->env, err) != SR_OK) return RUN_FAILED;
+    supervise_begin(s, s->own_sched);
+    int64_t due_us;
+    while (!supervise_step(s, &due_us)) {
+        int64_t now_us = s->env->mono_us(s->env);
+        if (due_us > now_us) parker_wait(s->parker, NULL, 0, now_us, due_us);
+    }
+    return supervise_end(s, err);
+}
+
+/* --- A savepoint that is waited for ------------------------------------------------------------ */
+
+static void supervise_wake_waiter(struct run_request *r)
+{
+    struct parker *p = r->ctx;
+    atomic_store(&r->is_done, true);
+    parker_wake(p);
+}
+
+sr_rc supervise_savepoint(struct supervise *s, const char *dir, bool stop, bool drain,
+                          char path[4096], struct sr_error *err)
+{
+    struct run_request *r = calloc(1, sizeof(*r));
+    if (!r) return error_set(err, SR_ENOMEM, "out of memory");
+    struct parker *p = NULL;
+    sr_rc rc = parker_new(&p, err);
+    if (rc == SR_OK && strlen(dir) >= sizeof(r->dir)) {
+        rc = error_set(err, SR_ELIMIT, "the path of the savepoint directory is too long");
+    }
+    if (rc == SR_OK) {
+        memcpy(r->dir, dir, strlen(dir) + 1);
+        r->is_stop = stop;
+        r->is_drain = stop && drain;
+        r->done = supervise_wake_waiter;
+        r->ctx = p;
+        supervise_request(s, r);
+        while (!atomic_load(&r->is_done)) {
+            parker_wait(p, NULL, 0, s->env->mono_us(s->env), INT64_MAX);
+        }
+        rc = r->rc;
+        if (rc == SR_OK) memcpy(path, r->path, sizeof(r->path));
+        if (rc != SR_OK) *err = r->error;
+    }
+    parker_free(p);
+    free(r);
+    return rc;
+}
