@@ -1,0 +1,52 @@
+/* Fields and records of csv, one after the other: RFC 4180, with an escape character if one is set.
+ *
+ * Nothing is copied: a field is a slice of the bytes, which csv_scan_plain turns to what it means
+ * when it holds doubled quotes or escapes.
+ */
+#ifndef SR_CSV_SCAN_H
+#define SR_CSV_SCAN_H
+
+#include "connectors/csv/csv.h"
+#include "connectors/csv/csv_index.h"
+
+enum csv_got {
+    CSV_FIELD,      /* another field of the record follows */
+    CSV_LAST,       /* the record ends behind this field */
+    CSV_INCOMPLETE, /* the bytes end within the field, and more may come */
+    CSV_UNCLOSED,   /* a quote is open at the end of all bytes */
+    CSV_TRAILING    /* text stands behind a closing quote */
+};
+
+struct csv_field {
+    uint32_t at, len;
+    bool is_quoted;
+    bool has_marks; /* doubled quotes or escapes are in it */
+};
+
+struct csv_scan {
+    const struct csv_dialect *dialect;
+    uint32_t pos;  /* first byte of the next field */
+    bool is_whole; /* nothing follows the bytes */
+    struct csv_index index;
+};
+
+struct csv_decoder {
+    const struct sr_host *host;
+    enum csv_header header;
+    struct csv_dialect dialect;
+    struct csv_columns columns;
+    char *scratch; /* for fields with doubled quotes or escapes */
+    uint32_t scratch_size;
+    struct csv_scan scan;
+};
+
+void csv_scan_init(struct csv_scan *s, const struct csv_dialect *d);
+void csv_scan_start(struct csv_scan *s, const uint8_t *bytes, uint32_t from, uint32_t len,
+                    bool is_whole);
+enum csv_got csv_scan_field(struct csv_scan *s, struct csv_field *f);
+/* Goes on behind the next newline (or to the end). False: there is none and more may come. */
+bool csv_scan_line(struct csv_scan *s);
+/* What the field means, to `to`, which has room for f->len bytes; answers how many. */
+uint32_t csv_scan_plain(const struct csv_scan *s, const struct csv_field *f, char *to);
+
+#endif
