@@ -140,6 +140,13 @@ static const struct expr *agg_out_column(struct agg_scope *g, uint32_t c)
     return expr_column(g->input.binder->arena, &g->out, c);
 }
 
+static const char *agg_name_of(const struct scope *s, const struct expr *e, const char *what,
+                               uint32_t number)
+{
+    return e->kind == EXPR_COLUMN ? s->in->field[e->column].name
+                                  : arena_printf(s->binder->arena, "$%s_%u", what, number);
+}
+
 /* The aggregate's argument; false with faults. */
 static bool agg_argument(struct agg_scope *g, struct scope *s, const struct ast *n,
                          const struct expr **out)
@@ -160,8 +167,8 @@ static bool agg_argument(struct agg_scope *g, struct scope *s, const struct ast 
     if (!e) {
         return false;
     }
-    uint32_t c = agg_calc_column(g, arena_printf(s->binder->arena, "$arg_%u", g->calc.count), e,
-                                 s->text, n->item[0]->at);
+    uint32_t c =
+        agg_calc_column(g, agg_name_of(s, e, "arg", g->calc.count), e, s->text, n->item[0]->at);
     /* The schema of the calc is not there yet: only the column's type and number matter. */
     struct sr_schema calc = {.fields = g->calc.count, .field = g->calc.field, .rowtime = -1};
     *out = expr_column(s->binder->arena, &calc, c);
@@ -179,11 +186,21 @@ static bool agg_filter(struct agg_scope *g, struct scope *s, const struct ast *n
     if (!e) {
         return false;
     }
-    uint32_t c = agg_calc_column(g, arena_printf(s->binder->arena, "$filter_%u", g->calc.count), e,
-                                 s->text, n->filter->at);
+    uint32_t c =
+        agg_calc_column(g, agg_name_of(s, e, "filter", g->calc.count), e, s->text, n->filter->at);
     struct sr_schema calc = {.fields = g->calc.count, .field = g->calc.field, .rowtime = -1};
     *out = expr_column(s->binder->arena, &calc, c);
     return true;
+}
+
+static const char *agg_result_name(const struct agg_scope *g, const struct scope *s,
+                                   const struct ast *n, const struct agg *call)
+{
+    if (call->filter) {
+        return arena_printf(s->binder->arena, "$agg_%u", g->aggs);
+    }
+    return arena_printf(s->binder->arena, "%s(%s)", n->name,
+                        call->arg ? g->calc.field[call->arg->column].name : "*");
 }
 
 static bool agg_same_expr(const struct expr *a, const struct expr *b)
@@ -209,7 +226,7 @@ static const struct expr *agg_result(struct agg_scope *g, struct scope *s, const
         return NULL;
     }
     g->agg[g->aggs] = *call;
-    agg_put_out(g, arena_printf(s->binder->arena, "$agg_%u", g->aggs), call->type);
+    agg_put_out(g, agg_result_name(g, s, n, call), call->type);
     g->aggs++;
     return agg_out_column(g, g->out.fields - 1);
 }

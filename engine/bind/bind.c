@@ -191,6 +191,13 @@ static void bind_say_cycle(struct binder *b, struct bound *s)
         sr_assert(s != NULL);
     }
     const struct bound *first = s;
+    for (uint32_t i = 0; i < b->steps; i++) { /* once around: begin at the one written first */
+        s = bind_stuck_input(s);
+        first = s < first ? s : first;
+    }
+    while (s != first) {
+        s = bind_stuck_input(s);
+    }
     const char *text = first->step->name.text;
     do {
         s = bind_stuck_input(s);

@@ -9,7 +9,8 @@ static bool columns_room(struct binder *b, struct columns *c, uint32_t room)
     c->field = arena_array(b->arena, (size_t)room + 1, sizeof(*c->field));
     c->computed = arena_array(b->arena, (size_t)room + 1, sizeof(*c->computed));
     c->text = arena_array(b->arena, (size_t)room + 1, sizeof(*c->text));
-    return c->field && c->computed && c->text ? true : bind_no_memory(b);
+    c->at = arena_array(b->arena, (size_t)room + 1, sizeof(*c->at));
+    return c->field && c->computed && c->text && c->at ? true : bind_no_memory(b);
 }
 
 /* One column as parsed from text `t`; `name_at` is where its name stands. */
@@ -18,6 +19,7 @@ static bool columns_add(struct binder *b, struct columns *c, const char *name, c
 {
     c->field[c->count].name = name;
     c->text[c->count] = t;
+    c->at[c->count] = n->at;
     if (n->kind == AST_COMPUTED) {
         c->computed[c->count++] = n->item[0];
         return true;

@@ -16,12 +16,12 @@ static bool sink_column(struct binder *b, const struct bound *s, struct select *
     const char *name = c->field[i].name;
     int32_t found = schema_find(l->in, name);
     if (c->computed[i]) {
-        bind_fault(b, c->text[i], 0, "compute it in a transform",
+        bind_fault(b, c->text[i], c->at[i], "compute it in a transform",
                    "column '%s': a sink has no computed columns", name);
         return false;
     }
     if (found < 0) {
-        bind_fault(b, c->text[i], 0, "columns go to a sink by name",
+        bind_fault(b, c->text[i], c->at[i], "columns go to a sink by name",
                    "column '%s' of sink '%s' is not among its input's", name, s->step->name.text);
         return false;
     }
@@ -31,7 +31,7 @@ static bool sink_column(struct binder *b, const struct bound *s, struct select *
     to.is_nullable = true; /* NOT NULL is the target's to enforce */
     const struct expr *as = e ? expr_coerce(b->arena, e, &to, &err) : NULL;
     if (!as) {
-        bind_fault(b, c->text[i], 0,
+        bind_fault(b, c->text[i], c->at[i],
                    arena_printf(b->arena, "CAST(%s AS %s) in a transform", name,
                                 type_text(b->arena, &c->field[i].type)),
                    "column '%s' of sink '%s' is declared %s, its input has %s", name,
@@ -39,7 +39,7 @@ static bool sink_column(struct binder *b, const struct bound *s, struct select *
                    type_text(b->arena, &l->in->field[found].type));
         return false;
     }
-    select_put(l, name, as, c->text[i], 0);
+    select_put(l, name, as, c->text[i], c->at[i]);
     return true;
 }
 

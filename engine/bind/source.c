@@ -78,7 +78,8 @@ static bool source_all(struct source *o)
         if (o->columns.computed[c]) {
             struct scope s = {.binder = o->b, .text = o->columns.text[c], .in = &o->read};
             if (schema_find(&o->read, f.name) >= 0) {
-                bind_fault(o->b, s.text, 0, NULL, "column '%s' is there twice", f.name);
+                bind_fault(o->b, s.text, o->columns.at[c], NULL, "column '%s' is there twice",
+                           f.name);
                 is_good = false;
             }
             e = bind_expr(&s, o->columns.computed[c]);

@@ -16,6 +16,7 @@ struct transform {
     const struct job_text **item_text;
     uint32_t items;
     bool is_grouped;
+    bool has_failed; /* an item or WHERE could not be read; the rest is bound for its own faults */
     struct grouping grouping;
 };
 
@@ -163,6 +164,7 @@ static bool transform_items(struct transform *t, uint32_t count)
     return t->item && t->item_text ? true : bind_no_memory(t->b);
 }
 
+/* False: what is grouped by is not known, so that nothing else makes sense. */
 static bool transform_read_short(struct transform *t)
 {
     const struct job_step *step = t->step;
@@ -172,12 +174,12 @@ static bool transform_read_short(struct transform *t)
         t->item[t->items] = n;
         t->item_text[t->items] = &step->select.item[i];
         t->items += n ? 1 : 0;
-        is_good = is_good && n;
+        t->has_failed = t->has_failed || !n;
     }
     if (step->where.text) {
         t->where = bind_parse(t->b, PARSE_EXPR, &step->where);
         t->where_text = &step->where;
-        is_good = t->where && is_good;
+        t->has_failed = t->has_failed || !t->where;
     }
     if (step->window.text) {
         const struct ast *n = bind_parse(t->b, PARSE_EXPR, &step->window);
@@ -349,9 +351,12 @@ static bool transform_check_groups(struct transform *t)
     for (uint32_t i = 0; i < t->items && !t->is_grouped; i++) {
         t->is_grouped = transform_has_aggregate(t->item[i]);
     }
-    if (t->is_grouped && t->items == 0) {
+    if (t->is_grouped && t->items == 0 && !t->has_failed) {
         bind_fault(t->b, &t->step->name, 0, "select: [keys..., COUNT(*) AS n]",
                    "step '%s' groups rows, but selects nothing", t->step->name.text);
+        return false;
+    }
+    if (t->is_grouped && t->items == 0) {
         return false;
     }
     if (t->having && !t->is_grouped) {
@@ -390,5 +395,5 @@ void bind_transform(struct binder *b, struct bound *s)
         t->scope.table = s->from[0]->step->name.text;
     }
     s->tail = t->is_grouped ? transform_grouped(t) : transform_plain(t);
-    s->has_failed = s->tail == NULL;
+    s->has_failed = t->has_failed || !s->tail;
 }

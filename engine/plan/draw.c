@@ -48,7 +48,7 @@ static void draw_source(struct sr_out *o, const struct plan_node *n)
         draw(o, "%s; ", n->format->name);
     }
     if (wanted == n->read->fields) {
-        draw(o, "all %u columns", wanted);
+        draw(o, wanted == 1 ? "1 column" : "all %u columns", wanted);
         return;
     }
     draw(o, "%u of %u columns%s", wanted, n->read->fields, wanted > 0 ? ": " : "");
@@ -75,6 +75,20 @@ static void draw_calc(struct sr_out *o, struct arena *a, const struct calc_step 
     }
 }
 
+/* In the largest unit that fits without a rest. */
+static void draw_duration(struct sr_out *o, int64_t ms)
+{
+    static const struct {
+        int64_t ms;
+        const char *unit;
+    } units[] = {{86400000, "d"}, {3600000, "h"}, {60000, "min"}, {1000, "s"}, {1, "ms"}};
+    size_t i = 0;
+    while (ms % units[i].ms != 0) {
+        i++;
+    }
+    draw(o, "%lld %s", (long long)(ms / units[i].ms), units[i].unit);
+}
+
 static void draw_aggregate(struct sr_out *o, struct arena *a, const struct aggregate_step *s,
                            const struct sr_schema *in)
 {
@@ -84,7 +98,13 @@ static void draw_aggregate(struct sr_out *o, struct arena *a, const struct aggre
                                         [AGG_MAX] = "MAX",
                                         [AGG_AVG] = "AVG"};
     if (s->window == WINDOW_TUMBLE) {
-        draw(o, "TUMBLE(%s, %lld ms)", in->field[s->time_column].name, (long long)s->size_ms);
+        draw(o, "TUMBLE(%s, ", in->field[s->time_column].name);
+        draw_duration(o, s->size_ms);
+        if (s->offset_ms != 0) {
+            draw(o, ", ");
+            draw_duration(o, s->offset_ms);
+        }
+        draw(o, ")");
     }
     if (s->keys > 0) {
         draw(o, "%sby ", s->window == WINDOW_TUMBLE ? " " : "");

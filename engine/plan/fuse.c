@@ -89,6 +89,17 @@ static bool fuse_may(struct arena *a, const struct logic *inner, const struct lo
     return total <= FUSE_PARTS_MAX;
 }
 
+/* Two transforms in one calc are named together; what a source or sink adds is not worth a name. */
+static void fuse_names(struct arena *a, const struct logic *inner, struct logic *outer)
+{
+    if (outer->step->kind == JOB_SINK) {
+        outer->step = inner->step;
+        outer->steps = inner->steps;
+    } else if (inner->step->kind == JOB_TRANSFORM && inner->step != outer->step) {
+        outer->steps = arena_printf(a, "%s + %s", logic_steps(inner), logic_steps(outer));
+    }
+}
+
 static sr_rc fuse_two(struct arena *a, struct logic *inner, struct logic *outer,
                       struct sr_error *err)
 {
@@ -109,6 +120,7 @@ static sr_rc fuse_two(struct arena *a, struct logic *inner, struct logic *outer,
     }
     outer->input[0] = inner->input[0];
     inner->is_gone = true;
+    fuse_names(a, inner, outer);
     return SR_OK;
 }
 
@@ -130,19 +142,8 @@ static bool fuse_is_pair(const struct logic *inner, const struct logic *outer)
            inner->on_error == outer->on_error && inner->parallelism == outer->parallelism;
 }
 
-sr_rc logic_fuse(struct logic_graph *g, struct sr_error *err)
+static void fuse_bypass_all(struct logic_graph *g)
 {
-    logic_count_readers(g);
-    for (uint32_t i = 0; i < g->nodes; i++) {
-        struct logic *n = g->node[i];
-        while (n->inputs == 1 && fuse_is_pair(n->input[0], n) &&
-               fuse_may(g->arena, n->input[0], n)) {
-            sr_rc rc = fuse_two(g->arena, n->input[0], n, err);
-            if (rc != SR_OK) {
-                return rc;
-            }
-        }
-    }
     for (uint32_t i = 0; i < g->nodes; i++) {
         struct logic *n = g->node[i];
         if (!n->is_gone && n->kind == LOGIC_CALC && logic_is_identity(n)) {
@@ -150,5 +151,21 @@ sr_rc logic_fuse(struct logic_graph *g, struct sr_error *err)
         }
     }
     logic_count_readers(g);
+}
+
+sr_rc logic_fuse(struct logic_graph *g, struct sr_error *err)
+{
+    fuse_bypass_all(g);
+    for (uint32_t i = 0; i < g->nodes; i++) {
+        struct logic *n = g->node[i];
+        while (!n->is_gone && n->inputs == 1 && fuse_is_pair(n->input[0], n) &&
+               fuse_may(g->arena, n->input[0], n)) {
+            sr_rc rc = fuse_two(g->arena, n->input[0], n, err);
+            if (rc != SR_OK) {
+                return rc;
+            }
+        }
+    }
+    fuse_bypass_all(g);
     return arena_is_broken(g->arena) ? error_set(err, SR_ENOMEM, "planning") : SR_OK;
 }

@@ -72,6 +72,8 @@ struct logic *logic_add_identity(struct logic_graph *g, const struct job_step *s
     return n;
 }
 
+const char *logic_steps(const struct logic *n) { return n->steps ? n->steps : n->step->name.text; }
+
 void logic_count_readers(struct logic_graph *g)
 {
     for (uint32_t i = 0; i < g->nodes; i++) {

@@ -20,7 +20,7 @@ struct plan_node {
     const char *uid;  /* stable: state belongs to it. The step's name, with a suffix where a step
                            became several nodes with state */
     const char *name; /* for people: "pages: calc" */
-    const char *step; /* of the job file */
+    const char *step; /* of the job file; "t + u" when one calc does the work of both */
     uint32_t vertex;
     const struct sr_schema *out; /* rows that it gives; for a sink: rows that it takes */
     uint32_t inputs;
