@@ -16,7 +16,10 @@
 
 enum expr_kind { EXPR_LITERAL, EXPR_COLUMN, EXPR_CALL };
 
-struct func; /* one row of the table of functions: func.h */
+struct func;   /* one row of the table of functions: func.h */
+struct kernel; /* the loop that computes a call: kernel.h */
+
+#define EXPR_DEPTH_MAX 250u /* nesting of calls; deeper trees are refused */
 
 struct expr {
     enum expr_kind kind;
@@ -38,6 +41,9 @@ struct expr {
     uint32_t column; /* EXPR_COLUMN: index into the input schema */
     /* EXPR_CALL */
     const struct func *func;
+    const struct kernel *kernel; /* NULL: the compiler lays it out (AND, CASE, COALESCE ...) */
+    bool is_try;                 /* a failure is NULL: TRY_CAST */
+    uint32_t depth;              /* 0 for leaves; at most EXPR_DEPTH_MAX, which bounds recursion */
     uint32_t args;
     const struct expr *const *arg;
 };

@@ -1,0 +1,69 @@
+/* Casts among DATE, TIME, TIMESTAMP and TIMESTAMP_LTZ. In the time zone UTC, the only one so far, a
+ * TIMESTAMP_LTZ has the same number as the TIMESTAMP that shows it. */
+#include "engine/expr/cast.h"
+#include "engine/expr/moment.h"
+#include "engine/expr/promote.h"
+
+static void cast_date_stamp(struct call *k)
+{
+    const int32_t *a = k->arg[0]->values;
+    int64_t *to = k->out->values;
+    CALL_LOOP(k, to[r] = a[r] * MOMENT_DAY_US);
+}
+static const struct kernel cast_k_date_stamp = {.run = cast_date_stamp, .flags = KERNEL_DENSE};
+
+static void cast_time_stamp(struct call *k)
+{
+    const int32_t *a = k->arg[0]->values;
+    int64_t *to = k->out->values;
+    CALL_LOOP(k, to[r] = a[r] * INT64_C(1000));
+}
+static const struct kernel cast_k_time_stamp = {.run = cast_time_stamp, .flags = KERNEL_DENSE};
+
+/* Towards 1970, not towards the past: so Flink does it. */
+static void cast_stamp_date(struct call *k)
+{
+    const int64_t *a = k->arg[0]->values;
+    int32_t *to = k->out->values;
+    CALL_LOOP(k, to[r] = (int32_t)(a[r] / MOMENT_DAY_US));
+}
+static const struct kernel cast_k_stamp_date = {.run = cast_stamp_date, .flags = KERNEL_DENSE};
+
+static void cast_stamp_time(struct call *k)
+{
+    const int64_t *a = k->arg[0]->values;
+    int32_t *to = k->out->values;
+    CALL_LOOP(k, int64_t rest = a[r] % MOMENT_DAY_US;
+              to[r] = (int32_t)((rest < 0 ? rest + MOMENT_DAY_US : rest) / 1000));
+}
+static const struct kernel cast_k_stamp_time = {.run = cast_stamp_time, .flags = KERNEL_DENSE};
+
+static void cast_stamp_cut(struct call *k)
+{
+    const int64_t *a = k->arg[0]->values;
+    int64_t *to = k->out->values;
+    int32_t precision = k->out->type.length;
+    CALL_LOOP(k, to[r] = moment_cut(a[r], precision));
+}
+static const struct kernel cast_k_stamp_cut = {.run = cast_stamp_cut, .flags = KERNEL_DENSE};
+
+const struct kernel *cast_time(const struct sr_type *from, const struct sr_type *to)
+{
+    if (type_is_stamp(to->kind)) {
+        if (type_is_stamp(from->kind)) {
+            return from->length <= to->length ? &cast_alias : &cast_k_stamp_cut;
+        }
+        return from->kind == SR_DATE   ? &cast_k_date_stamp
+               : from->kind == SR_TIME ? &cast_k_time_stamp
+                                       : NULL;
+    }
+    if (from->kind == to->kind) {
+        return &cast_alias;
+    }
+    if (!type_is_stamp(from->kind)) {
+        return NULL;
+    }
+    return to->kind == SR_DATE   ? &cast_k_stamp_date
+           : to->kind == SR_TIME ? &cast_k_stamp_time
+                                 : NULL;
+}

@@ -1,0 +1,341 @@
+#include "engine/expr/expr.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/base/error.h"
+#include "engine/data/schema.h"
+#include "engine/expr/cast.h"
+#include "engine/expr/family.h"
+#include "engine/expr/promote.h"
+
+/* Recursion in this file goes down a tree, whose depth expr_make keeps under EXPR_DEPTH_MAX. */
+
+static struct expr *expr_new(struct arena *a, enum expr_kind kind, struct sr_type type)
+{
+    struct expr *e = arena_get(a, sizeof(*e));
+    if (e) {
+        e->kind = kind;
+        e->type = type;
+        e->offset = UINT32_MAX;
+    }
+    return e;
+}
+
+const struct expr *expr_column(struct arena *a, const struct sr_schema *s, uint32_t column)
+{
+    struct expr *e = expr_new(a, EXPR_COLUMN, s->field[column].type);
+    if (e) {
+        e->column = column;
+    }
+    return e;
+}
+
+const struct expr *expr_null(struct arena *a)
+{
+    struct sr_type t = {.kind = SR_NULL, .is_nullable = true};
+    struct expr *e = expr_new(a, EXPR_LITERAL, t);
+    if (e) {
+        e->is_null = true;
+    }
+    return e;
+}
+
+const struct expr *expr_bool(struct arena *a, bool v)
+{
+    struct sr_type t = {.kind = SR_BOOLEAN};
+    struct expr *e = expr_new(a, EXPR_LITERAL, t);
+    if (e) {
+        e->value.i = v;
+    }
+    return e;
+}
+
+/* A NULL of a type. */
+static const struct expr *expr_null_of(struct arena *a, const struct sr_type *t)
+{
+    struct expr *e = expr_new(a, EXPR_LITERAL, *t);
+    if (e) {
+        e->is_null = true;
+        e->type.is_nullable = true;
+    }
+    return e;
+}
+
+static struct expr *expr_build(struct arena *a, const struct func *f, const struct kernel *kernel,
+                               struct sr_type type, const struct expr *const *arg, uint32_t args)
+{
+    struct expr *e = expr_new(a, EXPR_CALL, type);
+    const struct expr **copy = arena_array(a, args > 0 ? args : 1, sizeof(*copy));
+    if (!e || !copy) {
+        return NULL;
+    }
+    for (uint32_t i = 0; i < args; i++) {
+        copy[i] = arg[i];
+        if (arg[i]->depth >= e->depth) {
+            e->depth = arg[i]->depth + 1;
+        }
+    }
+    e->func = f;
+    e->kernel = kernel;
+    e->args = args;
+    e->arg = copy;
+    return e;
+}
+
+const struct expr *expr_make(struct arena *a, const struct func *f, const struct kernel *kernel,
+                             struct sr_type type, const struct expr *const *arg, uint32_t args)
+{
+    return expr_build(a, f, kernel, type, arg, args);
+}
+
+/* The types of the arguments, as an error shows them: "(INT, STRING)". */
+static const char *expr_types(struct arena *a, const struct expr *const *arg, uint32_t n)
+{
+    const char *s = "";
+    for (uint32_t i = 0; i < n && s; i++) {
+        s = arena_printf(a, "%s%s%s", s, i > 0 ? ", " : "", type_text(a, &arg[i]->type));
+    }
+    return s ? s : "";
+}
+
+static const struct expr *expr_bound(struct bind_call *b)
+{
+    if (b->whole) {
+        return b->whole;
+    }
+    const struct expr *e = expr_make(b->arena, b->func, b->kernel, b->type, b->arg, b->args);
+    if (!e) {
+        (void)error_set(b->err, SR_ENOMEM, "out of memory");
+    } else if (e->depth > EXPR_DEPTH_MAX) {
+        (void)error_set(b->err, SR_ELIMIT, "the expression is nested more than %u calls deep",
+                        EXPR_DEPTH_MAX);
+        return NULL;
+    }
+    return e;
+}
+
+static const struct expr *expr_unknown(const char *name, struct sr_error *err)
+{
+    const char *near = func_nearest(name);
+    if (near) {
+        (void)error_set(err, SR_ECONFIG, "there is no function %s; did you mean %s?", name, near);
+    } else {
+        (void)error_set(err, SR_ECONFIG, "there is no function %s", name);
+    }
+    return NULL;
+}
+
+const struct expr *expr_call(struct arena *a, const char *name, const struct expr *const *args,
+                             uint32_t n, struct sr_error *err)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (!args[i]) {
+            return NULL;
+        }
+    }
+    const struct func *f = func_row(name);
+    if (!f) {
+        return expr_unknown(name, err);
+    }
+    const struct expr **copy = arena_array(a, n > 0 ? n : 1, sizeof(*copy));
+    if (!copy) {
+        (void)error_set(err, SR_ENOMEM, "out of memory");
+        return NULL;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        copy[i] = args[i];
+    }
+    struct bind_call b = {.arena = a, .func = f, .arg = copy, .args = n, .err = err};
+    bool is_count_good = n >= f->min && n <= f->max;
+    if (is_count_good && f->bind(&b)) {
+        return expr_bound(&b);
+    }
+    if (!b.is_said) {
+        (void)error_set(err, SR_ECONFIG, "%s cannot be applied to (%s); the form is %s", f->name,
+                        expr_types(a, args, n), f->forms);
+    }
+    return NULL;
+}
+
+bool bind_fails(struct bind_call *b, const char *fmt, ...)
+{
+    char words[400];
+    va_list ap;
+    va_start(ap, fmt);
+    (void)vsnprintf(words, sizeof(words), fmt, ap);
+    va_end(ap);
+    (void)error_set(b->err, SR_ECONFIG, "%s", words);
+    b->is_said = true;
+    return false;
+}
+
+bool bind_any_nullable(const struct bind_call *b)
+{
+    for (uint32_t i = 0; i < b->args; i++) {
+        if (b->arg[i]->type.is_nullable) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool bind_coerce(struct bind_call *b, uint32_t i, const struct sr_type *to)
+{
+    if (!promote_implicit(&b->arg[i]->type, to)) {
+        return false;
+    }
+    const struct expr *e = expr_cast(b->arena, b->arg[i], to, false, b->err);
+    if (!e) {
+        b->is_said = true;
+        return false;
+    }
+    b->arg[i] = e;
+    return true;
+}
+
+const struct expr *bind_sub(struct bind_call *b, const char *name, const struct expr *const *arg,
+                            uint32_t args)
+{
+    const struct expr *e = expr_call(b->arena, name, arg, args, b->err);
+    if (!e) {
+        b->is_said = true;
+    }
+    return e;
+}
+
+const struct expr *expr_cast(struct arena *a, const struct expr *e, const struct sr_type *to,
+                             bool is_try, struct sr_error *err)
+{
+    if (!e) {
+        return NULL;
+    }
+    struct sr_type type = *to;
+    type.is_nullable = e->type.is_nullable || is_try;
+    if (e->type.kind == SR_NULL || (e->kind == EXPR_LITERAL && e->is_null)) {
+        return expr_null_of(a, &type);
+    }
+    if (type_equal(&e->type, &type, true)) {
+        return e;
+    }
+    const char *why = NULL;
+    const struct kernel *kernel = cast_kernel(&e->type, &type, &why);
+    if (!kernel) {
+        (void)error_set(err, SR_ECONFIG, "%s cannot be cast to %s%s%s", type_text(a, &e->type),
+                        type_text(a, to), why ? ": " : "", why ? why : "");
+        return NULL;
+    }
+    struct expr *call = expr_build(a, cast_func(is_try), kernel, type, &e, 1);
+    if (!call || call->depth > EXPR_DEPTH_MAX) {
+        (void)error_set(err, call ? SR_ELIMIT : SR_ENOMEM,
+                        call ? "the expression is nested too deep" : "out of memory");
+        return NULL;
+    }
+    call->is_try = is_try;
+    return call;
+}
+
+const struct expr *expr_coerce(struct arena *a, const struct expr *e, const struct sr_type *to,
+                               struct sr_error *err)
+{
+    if (!e) {
+        return NULL;
+    }
+    if (!promote_implicit(&e->type, to)) {
+        (void)error_set(err, SR_ECONFIG, "%s does not fit %s without a CAST",
+                        type_text(a, &e->type), type_text(a, to));
+        return NULL;
+    }
+    return expr_cast(a, e, to, false, err);
+}
+
+bool expr_is_constant(const struct expr *e) /* NOLINT(misc-no-recursion): EXPR_DEPTH_MAX */
+{
+    if (e->kind == EXPR_COLUMN || (e->kernel && (e->kernel->flags & KERNEL_OTHER))) {
+        return false;
+    }
+    for (uint32_t i = 0; i < e->args; i++) {
+        if (!expr_is_constant(e->arg[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool expr_equal_literal(const struct expr *a, const struct expr *b)
+{
+    if (a->is_null || b->is_null) {
+        return a->is_null == b->is_null;
+    }
+    if (type_is_string(a->type.kind)) {
+        return a->text_len == b->text_len &&
+               (a->text_len == 0 || memcmp(a->text, b->text, a->text_len) == 0);
+    }
+    /* As bits: NaN equals itself and 0.0 is not -0.0. Unused bytes are zero. */
+    return memcmp(&a->value, &b->value, sizeof(a->value)) == 0;
+}
+
+bool expr_equal(const struct expr *a, const struct expr *b) /* NOLINT(misc-no-recursion) */
+{
+    if (a == b) {
+        return true;
+    }
+    if (a->kind != b->kind || !type_equal(&a->type, &b->type, true)) {
+        return false;
+    }
+    switch (a->kind) {
+    case EXPR_LITERAL:
+        return expr_equal_literal(a, b);
+    case EXPR_COLUMN:
+        return a->column == b->column;
+    case EXPR_CALL:
+        break;
+    }
+    if (a->func != b->func || a->kernel != b->kernel || a->args != b->args ||
+        a->is_try != b->is_try || (a->kernel && (a->kernel->flags & KERNEL_OTHER))) {
+        return false;
+    }
+    for (uint32_t i = 0; i < a->args; i++) {
+        if (!expr_equal(a->arg[i], b->arg[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void expr_columns(const struct expr *e, bool *used) /* NOLINT(misc-no-recursion) */
+{
+    if (e->kind == EXPR_COLUMN) {
+        used[e->column] = true;
+    }
+    for (uint32_t i = 0; i < e->args; i++) {
+        expr_columns(e->arg[i], used);
+    }
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion) */
+const struct expr *expr_replace(struct arena *a, const struct expr *e, const struct expr *const *by)
+{
+    if (e->kind == EXPR_COLUMN) {
+        return by[e->column];
+    }
+    if (e->args == 0) {
+        return e;
+    }
+    const struct expr **arg = arena_array(a, e->args, sizeof(*arg));
+    struct expr *copy = arena_copy(a, e, sizeof(*e));
+    if (!arg || !copy) {
+        return NULL;
+    }
+    copy->depth = 0;
+    for (uint32_t i = 0; i < e->args; i++) {
+        arg[i] = expr_replace(a, e->arg[i], by);
+        if (!arg[i]) {
+            return NULL;
+        }
+        copy->depth = arg[i]->depth >= copy->depth ? arg[i]->depth + 1 : copy->depth;
+    }
+    copy->arg = arg;
+    return copy->depth > EXPR_DEPTH_MAX ? NULL : copy;
+}

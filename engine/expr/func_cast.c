@@ -1,0 +1,72 @@
+/* CAST and TRY_CAST: documents, and which family of casts is asked. */
+#include "engine/expr/cast.h"
+#include "engine/expr/family.h"
+#include "engine/expr/promote.h"
+
+/* Never run: see layout.c. */
+static void cast_run_alias(struct call *k) { (void)k; }
+const struct kernel cast_alias = {.run = cast_run_alias, .flags = KERNEL_DENSE};
+
+static bool cast_bind(struct bind_call *b)
+{
+    return bind_fails(b, "%s is written %s(value AS TYPE)", b->func->name, b->func->name);
+}
+
+static const struct func cast_funcs[] = {
+    {.name = "CAST",
+     .family = "conversion",
+     .bind = cast_bind,
+     .min = 0,
+     .max = FUNC_ARGS_MAX,
+     .forms = "CAST(value AS TYPE)",
+     .doc =
+         "The value as another type. Text that is none fails; numbers that are too large are cut "
+         "as in Flink, of DECIMAL they are NULL."},
+    {.name = "TRY_CAST",
+     .family = "conversion",
+     .bind = cast_bind,
+     .min = 0,
+     .max = FUNC_ARGS_MAX,
+     .forms = "TRY_CAST(value AS TYPE)",
+     .doc = "CAST, but NULL where CAST fails."},
+};
+
+const struct func_family func_cast = {cast_funcs, sizeof(cast_funcs) / sizeof(cast_funcs[0])};
+
+const struct func *cast_func(bool is_try) { return &cast_funcs[is_try ? 1 : 0]; }
+
+static bool cast_is_beyond(const struct sr_type *t)
+{
+    return type_is_stamp(t->kind) && t->length > 6;
+}
+
+static bool cast_is_moment(enum sr_kind k)
+{
+    return k == SR_DATE || k == SR_TIME || type_is_stamp(k);
+}
+
+const struct kernel *cast_kernel(const struct sr_type *from, const struct sr_type *to,
+                                 const char **why)
+{
+    if (cast_is_beyond(from) || cast_is_beyond(to)) {
+        *why = "timestamps of more than 6 digits behind the second are not supported yet";
+        return NULL;
+    }
+    if (type_is_number(from->kind) && type_is_stamp(to->kind)) {
+        *why = "use TO_TIMESTAMP_LTZ(number, precision)";
+        return NULL;
+    }
+    if (type_is_string(to->kind)) {
+        return cast_to_text(from, to);
+    }
+    if (sr_is_text(from->kind)) {
+        return cast_from_text(to);
+    }
+    if (from->kind <= SR_DECIMAL && to->kind <= SR_DECIMAL) {
+        return cast_number(from, to);
+    }
+    if (cast_is_moment(from->kind) && cast_is_moment(to->kind)) {
+        return cast_time(from, to);
+    }
+    return from->kind == to->kind && type_is_interval(from->kind) ? &cast_alias : NULL;
+}

@@ -1,0 +1,330 @@
+/* Functions of numbers. */
+#include <math.h>
+
+#include "engine/data/schema.h"
+#include "engine/expr/decimal.h"
+#include "engine/expr/family.h"
+#include "engine/expr/number.h"
+#include "engine/expr/promote.h"
+
+/* --- DOUBLE to DOUBLE. ------------------------------------------------------------------------ */
+
+#define MATH_DOUBLE(name, call_it)                     \
+    static void math_##name(struct call *k)            \
+    {                                                  \
+        const double *a = k->arg[0]->values;           \
+        double *to = k->out->values;                   \
+        CALL_EACH_ROW(k, r) { to[r] = call_it(a[r]); } \
+    }                                                  \
+    static const struct kernel math_k_##name = {.run = math_##name, .flags = KERNEL_DENSE};
+
+MATH_DOUBLE(sqrt, sqrt)
+MATH_DOUBLE(exp, exp)
+MATH_DOUBLE(ln, log)
+MATH_DOUBLE(log10, log10)
+MATH_DOUBLE(ceil_f64, ceil)
+MATH_DOUBLE(floor_f64, floor)
+MATH_DOUBLE(abs_f64, fabs)
+
+static double math_signum(double v) { return v > 0 ? 1.0 : v < 0 ? -1.0 : v; }
+MATH_DOUBLE(sign_f64, math_signum)
+
+static void math_power(struct call *k)
+{
+    const double *a = k->arg[0]->values, *b = k->arg[1]->values;
+    double *to = k->out->values;
+    CALL_EACH_ROW(k, r) { to[r] = pow(a[r], b[r]); }
+}
+static const struct kernel math_k_power = {.run = math_power, .flags = KERNEL_DENSE};
+
+#define MATH_FLOAT(name, call_it)                      \
+    static void math_##name(struct call *k)            \
+    {                                                  \
+        const float *a = k->arg[0]->values;            \
+        float *to = k->out->values;                    \
+        CALL_EACH_ROW(k, r) { to[r] = call_it(a[r]); } \
+    }                                                  \
+    static const struct kernel math_k_##name = {.run = math_##name, .flags = KERNEL_DENSE};
+
+MATH_FLOAT(ceil_f32, ceilf)
+MATH_FLOAT(floor_f32, floorf)
+MATH_FLOAT(abs_f32, fabsf)
+
+/* --- Integers: ABS wraps as Java's does. ------------------------------------------------------- */
+
+#define MATH_INTEGER(suffix, T, U)                                                \
+    static void math_abs_##suffix(struct call *k)                                 \
+    {                                                                             \
+        const T *a = k->arg[0]->values;                                           \
+        T *to = k->out->values;                                                   \
+        CALL_LOOP(k, to[r] = a[r] < 0 ? (T)((U)0 - (U)a[r]) : a[r]);              \
+    }                                                                             \
+    static const struct kernel math_k_abs_##suffix = {.run = math_abs_##suffix,   \
+                                                      .flags = KERNEL_DENSE};     \
+    static void math_sign_##suffix(struct call *k)                                \
+    {                                                                             \
+        const T *a = k->arg[0]->values;                                           \
+        T *to = k->out->values;                                                   \
+        CALL_LOOP(k, to[r] = (T)((a[r] > 0) - (a[r] < 0)));                       \
+    }                                                                             \
+    static const struct kernel math_k_sign_##suffix = {.run = math_sign_##suffix, \
+                                                       .flags = KERNEL_DENSE};
+
+MATH_INTEGER(i8, int8_t, uint8_t)
+MATH_INTEGER(i16, int16_t, uint16_t)
+MATH_INTEGER(i32, int32_t, uint32_t)
+MATH_INTEGER(i64, int64_t, uint64_t)
+
+/* --- DECIMAL. --------------------------------------------------------------------------------- */
+
+static void math_store(struct call *k, uint32_t r, bool is_good, decimal v)
+{
+    const struct sr_type *t = &k->out->type;
+    if (!is_good || !decimal_fits(v, t->length)) {
+        call_null(k, r);
+    } else if (t->length <= SR_DECIMAL_SMALL) {
+        ((int64_t *)k->out->values)[r] = (int64_t)v;
+    } else {
+        ((struct sr_wide *)k->out->values)[r] = decimal_to_wide(v);
+    }
+}
+
+static decimal math_decimal_abs(decimal v, decimal unit) { return (void)unit, v < 0 ? -v : v; }
+static decimal math_decimal_sign(decimal v, decimal unit)
+{
+    return v > 0 ? unit : v < 0 ? -unit : 0;
+}
+static decimal math_decimal_floor(decimal v, decimal unit)
+{
+    return v / unit - (v % unit < 0 ? 1 : 0);
+}
+static decimal math_decimal_ceil(decimal v, decimal unit)
+{
+    return v / unit + (v % unit > 0 ? 1 : 0);
+}
+
+#define MATH_DECIMAL(name)                                                                \
+    static void math_run_decimal_##name(struct call *k)                                   \
+    {                                                                                     \
+        decimal x[SR_BATCH_ROWS], unit = decimal_power(k->arg[0]->type.scale);            \
+        decimal_load(k->arg[0], k->sel, k->n, x);                                         \
+        for (uint32_t i = 0; i < k->n; i++) {                                             \
+            math_store(k, k->sel ? k->sel[i] : i, true, math_decimal_##name(x[i], unit)); \
+        }                                                                                 \
+    }                                                                                     \
+    static const struct kernel math_k_##name##_decimal = {.run = math_run_decimal_##name};
+
+MATH_DECIMAL(abs)
+MATH_DECIMAL(sign)
+MATH_DECIMAL(floor)
+MATH_DECIMAL(ceil)
+
+/* --- ROUND: to `digits` behind the point, half away from zero. ---------------------------------- */
+
+/* v of scale `from` with nothing behind `digits` digits, still of scale `from`. */
+static bool math_round_at(decimal v, int32_t from, int32_t digits, decimal *out)
+{
+    if (digits >= from) {
+        *out = v;
+        return true;
+    }
+    if (from - digits > DECIMAL_DIGITS_MAX) {
+        *out = 0;
+        return true;
+    }
+    return decimal_rescale(v, from, digits, out) &&
+           !__builtin_mul_overflow(*out, decimal_power(from - digits), out);
+}
+
+static void math_round_decimal(struct call *k)
+{
+    decimal x[SR_BATCH_ROWS];
+    const struct sr_column *a = k->arg[0];
+    decimal_load(a, k->sel, k->n, x);
+    for (uint32_t i = 0; i < k->n; i++) {
+        uint32_t r = k->sel ? k->sel[i] : i;
+        int32_t digits = k->args > 1 ? call_int(k, 1, r) : 0;
+        decimal v = 0;
+        bool is_good = math_round_at(x[i], a->type.scale, digits, &v) &&
+                       decimal_rescale(v, a->type.scale, k->out->type.scale, &v);
+        math_store(k, r, is_good, v);
+    }
+}
+static const struct kernel math_k_round_decimal = {.run = math_round_decimal};
+
+/* Integers wrap around when rounding leaves their range, as in Flink. */
+static void math_round_integer(struct call *k)
+{
+    const int64_t *a = k->arg[0]->values;
+    int64_t *to = k->out->values;
+    CALL_EACH_ROW(k, r)
+    {
+        int32_t digits = k->args > 1 ? call_int(k, 1, r) : 0;
+        decimal v = 0;
+        to[r] = math_round_at(a[r], 0, digits, &v) ? (int64_t)v : 0;
+    }
+}
+static const struct kernel math_k_round_integer = {.run = math_round_integer};
+
+static void math_round_f64(struct call *k)
+{
+    const double *a = k->arg[0]->values;
+    double *to = k->out->values;
+    CALL_EACH_ROW(k, r)
+    {
+        /* By way of the text, as BigDecimal.valueOf(double) does it: 1.005 rounds to 1.01. */
+        char text[NUMBER_TEXT_MAX];
+        int32_t digits = k->args > 1 ? call_int(k, 1, r) : 0;
+        decimal v = 0;
+        bool is_number = true;
+        uint32_t len = number_double_text(a[r], text);
+        if (a[r] != a[r] || a[r] - a[r] != 0) {
+            call_fail(k, r, "%.*s cannot be rounded", (int)len, text);
+        } else if (digits < -DECIMAL_DIGITS_MAX) {
+            to[r] = 0;
+        } else if (digits > DECIMAL_DIGITS_MAX ||
+                   !decimal_parse(text, len, digits > 0 ? digits : 0, &v, &is_number) ||
+                   (digits < 0 && (!decimal_parse(text, len, digits, &v, &is_number) ||
+                                   !decimal_rescale(v, digits, 0, &v)))) {
+            to[r] = a[r]; /* more digits than a DOUBLE has: nothing to round */
+        } else {
+            to[r] = decimal_to_double(v, digits > 0 ? digits : 0);
+        }
+    }
+}
+static const struct kernel math_k_round_f64 = {.run = math_round_f64, .flags = KERNEL_FAILS};
+
+/* --- Typing. ---------------------------------------------------------------------------------- */
+
+enum { MATH_ABS, MATH_SIGN, MATH_FLOOR, MATH_CEIL };
+
+static const struct kernel *const math_by_kind[4][SR_DECIMAL + 1] = {
+    {NULL, &math_k_abs_i8, &math_k_abs_i16, &math_k_abs_i32, &math_k_abs_i64, &math_k_abs_f32,
+     &math_k_abs_f64, &math_k_abs_decimal},
+    {NULL, &math_k_sign_i8, &math_k_sign_i16, &math_k_sign_i32, &math_k_sign_i64, NULL,
+     &math_k_sign_f64, &math_k_sign_decimal},
+    {NULL, NULL, NULL, NULL, NULL, &math_k_floor_f32, &math_k_floor_f64, &math_k_floor_decimal},
+    {NULL, NULL, NULL, NULL, NULL, &math_k_ceil_f32, &math_k_ceil_f64, &math_k_ceil_decimal},
+};
+
+static bool math_bind(struct bind_call *b)
+{
+    enum sr_kind kind = b->arg[0]->type.kind;
+    if (!type_is_number(kind)) {
+        return false;
+    }
+    uint32_t what = b->func->data;
+    b->type = b->arg[0]->type;
+    if (what >= MATH_FLOOR && type_is_integer(kind)) {
+        b->whole = b->arg[0];
+        return true;
+    }
+    if (what == MATH_SIGN && kind == SR_FLOAT) {
+        struct sr_type t = type_of(SR_DOUBLE), result = b->type;
+        if (!bind_coerce(b, 0, &t)) {
+            return false;
+        }
+        const struct expr *e = bind_sub(b, "SIGN", b->arg, 1);
+        b->whole = expr_cast(b->arena, e, &result, false, b->err);
+        return b->whole != NULL;
+    }
+    if (what >= MATH_FLOOR && kind == SR_DECIMAL) {
+        b->type.scale = 0;
+    }
+    b->kernel = math_by_kind[what][kind];
+    return b->kernel != NULL;
+}
+
+/* Computes in `in`, then casts back. */
+static bool math_round_through(struct bind_call *b, enum sr_kind in, const struct kernel *kernel)
+{
+    struct sr_type result = b->arg[0]->type;
+    struct sr_type t = type_nullable(type_of(in), result.is_nullable);
+    b->arg[0] = expr_cast(b->arena, b->arg[0], &t, false, b->err);
+    if (!b->arg[0]) {
+        b->is_said = true;
+        return false;
+    }
+    b->type = type_nullable(t, bind_any_nullable(b));
+    const struct expr *e = expr_make(b->arena, b->func, kernel, b->type, b->arg, b->args);
+    b->whole = e ? expr_cast(b->arena, e, &result, false, b->err) : NULL;
+    return b->whole != NULL;
+}
+
+/* DECIMAL(p, s) rounded to n digits: DECIMAL(p - s + n + 1, n), where n is known. */
+static bool math_bind_round(struct bind_call *b)
+{
+    struct sr_type *t = &b->type, digits = type_of(SR_INT);
+    enum sr_kind kind = b->arg[0]->type.kind;
+    if (!type_is_number(kind) || (b->args > 1 && !bind_coerce(b, 1, &digits))) {
+        return false;
+    }
+    *t = b->arg[0]->type;
+    if (type_is_integer(kind)) {
+        return math_round_through(b, SR_BIGINT, &math_k_round_integer);
+    }
+    if (type_is_approx(kind)) {
+        return math_round_through(b, SR_DOUBLE, &math_k_round_f64);
+    }
+    const struct expr *n = b->args > 1 ? b->arg[1] : NULL;
+    bool is_known = !n || (n->kind == EXPR_LITERAL && !n->is_null);
+    int64_t at = n && is_known ? n->value.i : 0;
+    if (n && n->kind == EXPR_CALL && expr_is_constant(n)) { /* -2 is a call of minus */
+        const struct expr *literal = n->args == 1 ? n->arg[0] : NULL;
+        is_known = literal && literal->kind == EXPR_LITERAL && !literal->is_null &&
+                   n->func == func_row("-");
+        at = is_known ? -literal->value.i : 0;
+    }
+    if (is_known && at < t->scale) {
+        int32_t scale = at < 0 ? 0 : (int32_t)at;
+        int32_t precision = t->length - t->scale + scale + 1;
+        *t = promote_decimal_of(precision < 1 ? 1 : precision, scale);
+    }
+    t->is_nullable = bind_any_nullable(b);
+    b->kernel = &math_k_round_decimal;
+    return true;
+}
+
+#define MATH_ROW(title, what, form, words)                                                    \
+    {                                                                                         \
+        .name = title, .family = "math", .bind = math_bind, .min = 1, .max = 1, .data = what, \
+        .forms = form, .doc = words                                                           \
+    }
+#define MATH_DOUBLE_ROW(title, k, form, words)                                                 \
+    {                                                                                          \
+        .name = title, .family = "math", .bind = bind_simple, .min = 1, .max = 1, .args = "d", \
+        .result = RESULT_DOUBLE, .kernel = &k, .forms = form, .doc = words                     \
+    }
+
+static const struct func math_funcs[] = {
+    MATH_ROW("ABS", MATH_ABS, "ABS(number)", "The number without its sign."),
+    MATH_ROW("SIGN", MATH_SIGN, "SIGN(number)", "-1, 0 or 1, in the type of the number."),
+    MATH_ROW("FLOOR", MATH_FLOOR, "FLOOR(number)", "The largest whole number that is not larger."),
+    MATH_ROW("CEIL", MATH_CEIL, "CEIL(number)", "The smallest whole number that is not smaller."),
+    MATH_ROW("CEILING", MATH_CEIL, "CEILING(number)", "The same as CEIL."),
+    MATH_DOUBLE_ROW("SQRT", math_k_sqrt, "SQRT(number) -> DOUBLE", "The square root."),
+    MATH_DOUBLE_ROW("EXP", math_k_exp, "EXP(number) -> DOUBLE", "e to the power of the number."),
+    MATH_DOUBLE_ROW("LN", math_k_ln, "LN(number) -> DOUBLE", "The natural logarithm."),
+    MATH_DOUBLE_ROW("LOG10", math_k_log10, "LOG10(number) -> DOUBLE",
+                    "The logarithm to the base 10."),
+    {.name = "POWER",
+     .family = "math",
+     .bind = bind_simple,
+     .min = 2,
+     .max = 2,
+     .args = "dd",
+     .result = RESULT_DOUBLE,
+     .kernel = &math_k_power,
+     .forms = "POWER(base, exponent) -> DOUBLE",
+     .doc = "The base to the power of the exponent."},
+    {.name = "ROUND",
+     .family = "math",
+     .bind = math_bind_round,
+     .min = 1,
+     .max = 2,
+     .forms = "ROUND(number [, digits INT])",
+     .doc = "The number rounded to that many digits behind the point (before it, when negative), "
+            "half away from zero."},
+};
+
+const struct func_family func_math = {math_funcs, sizeof(math_funcs) / sizeof(math_funcs[0])};

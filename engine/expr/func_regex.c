@@ -1,0 +1,197 @@
+/* REGEXP, REGEXP_EXTRACT, REGEXP_REPLACE. */
+#include <string.h>
+
+#include "engine/base/error.h"
+#include "engine/data/pool.h"
+#include "engine/expr/family.h"
+#include "engine/expr/regex.h"
+#include "engine/expr/utf8.h"
+
+#define REGEX_RESULT_MAX (64u << 20) /* bytes of one result of REGEXP_REPLACE */
+
+/* A constant pattern is compiled here once; others at the rows that bring them. */
+static sr_rc regex_prepare(const struct expr *e, void **state, struct sr_error *err)
+{
+    struct regex *r = regex_new();
+    if (!r) {
+        return error_set(err, SR_ENOMEM, "out of memory");
+    }
+    const struct expr *pattern = e->arg[1];
+    if (pattern->kind == EXPR_LITERAL && !pattern->is_null) {
+        (void)regex_use(r, pattern->text, pattern->text_len); /* a bad one shows at each row */
+    }
+    *state = r;
+    return SR_OK;
+}
+
+static void regex_release(void *state) { regex_free(state); }
+
+/* Looks in the text of row r; what is neither found nor not is told to the call. */
+static bool regex_at_row(struct call *k, uint32_t r, const char *s, uint32_t len, uint32_t from,
+                         bool *is_told)
+{
+    switch (regex_find(k->state, s, len, from)) {
+    case REGEX_YES:
+        return true;
+    case REGEX_NO:
+        return false;
+    case REGEX_OUT_OF_MEMORY:
+        call_broken(k, SR_ENOMEM);
+        break;
+    case REGEX_GAVE_UP:
+        call_fail(k, r, "the regular expression takes too many steps on this text");
+        break;
+    }
+    *is_told = true;
+    return false;
+}
+
+static bool regex_pattern(struct call *k, uint32_t r)
+{
+    uint32_t len;
+    const char *pattern = call_get(k, 1, r, &len);
+    return regex_use(k->state, pattern, len);
+}
+
+static void regex_test(struct call *k)
+{
+    uint8_t *to = k->out->values;
+    CALL_EACH_ROW(k, r)
+    {
+        uint32_t len;
+        const char *s = call_get(k, 0, r, &len);
+        bool is_told = false;
+        bool is_found = regex_pattern(k, r) && regex_at_row(k, r, s, len, 0, &is_told);
+        if (!is_told) {
+            to[r] = is_found;
+        }
+    }
+}
+static const struct kernel regex_k_test = {
+    .run = regex_test, .flags = KERNEL_FAILS, .prepare = regex_prepare, .release = regex_release};
+
+static void regex_extract(struct call *k)
+{
+    const struct sr_span *a = k->arg[0]->values;
+    call_share(k, 0);
+    CALL_EACH_ROW(k, r)
+    {
+        uint32_t len, from, to;
+        const char *s = call_get(k, 0, r, &len);
+        int32_t group = k->args > 2 ? call_int(k, 2, r) : 0;
+        bool is_told = false;
+        bool is_found = group >= 0 && regex_pattern(k, r) &&
+                        (uint32_t)group <= regex_groups(k->state) &&
+                        regex_at_row(k, r, s, len, 0, &is_told) &&
+                        regex_group(k->state, (uint32_t)group, &from, &to);
+        if (is_found) {
+            call_span(k, r, a[r].at + from, to - from);
+        } else if (!is_told) {
+            call_null(k, r);
+        }
+    }
+}
+static const struct kernel regex_k_extract = {.run = regex_extract,
+                                              .flags = KERNEL_FAILS,
+                                              .prepare = regex_prepare,
+                                              .release = regex_release};
+
+/* The result of REGEXP_REPLACE as it grows: in the column, behind everything else. */
+struct regex_result {
+    struct call *k;
+    uint32_t row, len;
+};
+
+static bool regex_append(struct regex_result *x, const char *bytes, uint32_t len)
+{
+    struct call *k = x->k;
+    if (len > REGEX_RESULT_MAX - x->len) {
+        call_fail(k, x->row, "the text would be longer than %u bytes", REGEX_RESULT_MAX);
+        return false;
+    }
+    struct sr_column *c = k->out;
+    if ((!c->bytes || c->bytes->capacity - c->bytes_used < len || len == 0) &&
+        !column_grow_bytes(k->home, c, len > 0 ? len : 1)) {
+        call_broken(k, SR_ENOMEM);
+        return false;
+    }
+    memcpy(c->bytes->data + c->bytes_used, bytes, len);
+    c->bytes_used += len;
+    x->len += len;
+    return true;
+}
+
+/* Everything found is replaced by the third argument as it stands: Flink quotes $ and \. */
+static void regex_replace_row(struct call *k, uint32_t r)
+{
+    uint32_t len, with_len, from, to, at = 0, done = 0;
+    const char *s = call_get(k, 0, r, &len), *with = call_get(k, 2, r, &with_len);
+    struct regex_result x = {.k = k, .row = r};
+    uint32_t start = k->out->bytes ? k->out->bytes_used : 0;
+    bool is_told = false;
+    while (at <= len && regex_at_row(k, r, s, len, at, &is_told) &&
+           regex_group(k->state, 0, &from, &to)) {
+        if (!regex_append(&x, s + done, from - done) || !regex_append(&x, with, with_len)) {
+            return;
+        }
+        done = to;
+        at = to > from ? to : to + (to < len ? utf8_size(s + to, len - to) : 1);
+    }
+    if (!is_told && regex_append(&x, s + done, len - done)) {
+        call_span(k, r, start, x.len);
+    }
+}
+
+static void regex_replace(struct call *k)
+{
+    CALL_EACH_ROW(k, r)
+    {
+        if (regex_pattern(k, r)) {
+            regex_replace_row(k, r);
+        } else {
+            call_fail(k, r, "not a regular expression: %s", regex_why(k->state));
+        }
+    }
+}
+static const struct kernel regex_k_replace = {.run = regex_replace,
+                                              .flags = KERNEL_FAILS,
+                                              .prepare = regex_prepare,
+                                              .release = regex_release};
+
+static const struct func regex_funcs[] = {
+    {.name = "REGEXP",
+     .family = "text",
+     .bind = bind_simple,
+     .min = 2,
+     .max = 2,
+     .args = "ss",
+     .result = RESULT_BOOLEAN,
+     .kernel = &regex_k_test,
+     .forms = "REGEXP(text STRING, pattern STRING) -> BOOLEAN",
+     .doc = "Whether the regular expression is found in the text. FALSE for a pattern that is "
+            "none."},
+    {.name = "REGEXP_EXTRACT",
+     .family = "text",
+     .bind = bind_simple,
+     .min = 2,
+     .max = 3,
+     .args = "ssi",
+     .result = RESULT_STRING,
+     .is_nullable = true,
+     .kernel = &regex_k_extract,
+     .forms = "REGEXP_EXTRACT(text STRING, pattern STRING [, group INT]) -> STRING",
+     .doc = "What the group of the regular expression matched first; group 0, the default, is the "
+            "whole. NULL when nothing is found."},
+    {.name = "REGEXP_REPLACE",
+     .family = "text",
+     .bind = bind_simple,
+     .min = 3,
+     .max = 3,
+     .args = "sss",
+     .result = RESULT_STRING,
+     .kernel = &regex_k_replace,
+     .forms = "REGEXP_REPLACE(text STRING, pattern STRING, with STRING) -> STRING",
+     .doc = "The text with everything that the regular expression matches replaced."},
+};
+
+const struct func_family func_regex = {regex_funcs, sizeof(regex_funcs) / sizeof(regex_funcs[0])};

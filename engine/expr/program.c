@@ -1,0 +1,621 @@
+#include "engine/expr/program.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/assert.h"
+#include "engine/base/error.h"
+#include "engine/expr/layout.h"
+#include "engine/expr/promote.h"
+#include "engine/expr/run.h"
+#include "engine/expr/value_text.h"
+
+/* A cheap kernel runs over all stored rows unless fewer than one in this many are asked for: a
+ * vectorised loop does about that many rows while one by selection does one. */
+#define PROGRAM_DENSE_FACTOR 4u
+
+struct program {
+    struct layout layout;
+    uint32_t outs;
+    uint32_t *out;               /* registers */
+    uint32_t picked;             /* the slot of rows that passed the condition */
+    struct run run;              /* failed and words are kept between runs */
+    uint16_t sel[SR_BATCH_ROWS]; /* scratch of a step, then the rows picked */
+    uint8_t mark[SR_BATCH_ROWS];
+};
+
+/* --- Making one. ------------------------------------------------------------------------------ */
+
+static sr_rc program_make(struct program **out, const struct program_conf *conf, bool is_folding,
+                          struct sr_error *err)
+{
+    struct program *p = calloc(1, sizeof(*p));
+    if (!p) {
+        return error_set(err, SR_ENOMEM, "out of memory");
+    }
+    const char *zone = conf->time_zone;
+    sr_rc rc = layout_init(&p->layout, conf, is_folding, err);
+    if (rc == SR_OK && zone && strcmp(zone, "UTC") != 0) {
+        rc = error_set(err, SR_ECONFIG, "table.local-time-zone '%s' is not supported yet; use UTC",
+                       zone);
+    }
+    if (rc == SR_OK && conf->condition) {
+        p->picked = layout_filter(&p->layout, conf->condition, 0);
+        rc = p->layout.rc;
+    }
+    p->outs = conf->outs;
+    p->out = calloc(conf->outs > 0 ? conf->outs : 1, sizeof(*p->out));
+    if (rc == SR_OK && !p->out) {
+        rc = error_set(err, SR_ENOMEM, "out of memory");
+    }
+    for (uint32_t i = 0; rc == SR_OK && i < conf->outs; i++) {
+        p->out[i] = layout_value(&p->layout, conf->out[i], p->picked);
+        rc = p->layout.rc;
+    }
+    if (rc != SR_OK) {
+        program_free(p);
+        return rc;
+    }
+    *out = p;
+    return SR_OK;
+}
+
+sr_rc program_new(struct program **out, const struct program_conf *conf, struct sr_error *err)
+{
+    return program_make(out, conf, false, err);
+}
+
+void program_free(struct program *p)
+{
+    if (p) {
+        layout_done(&p->layout);
+        free(p->run.words);
+        free(p->out);
+        free(p);
+    }
+}
+
+/* --- Selections. ------------------------------------------------------------------------------ */
+
+static void program_base(struct slot *s, const struct sr_view *v, uint32_t from)
+{
+    s->n = v->picked - from;
+    if (v->sel) {
+        s->sel = v->sel + from;
+    } else if (from == 0) {
+        s->sel = NULL;
+    } else {
+        for (uint32_t i = 0; i < s->n; i++) {
+            s->space[i] = (uint16_t)(from + i);
+        }
+        s->sel = s->space;
+    }
+}
+
+static inline uint32_t slot_row(const struct slot *s, uint32_t i) { return s->sel ? s->sel[i] : i; }
+
+static bool program_bit(const uint64_t *valid, uint32_t r)
+{
+    return !valid || (valid[r >> 6] >> (r & 63) & 1) != 0;
+}
+
+/* mark[i]: whether the i-th row of the slot goes to `to`. */
+static void program_mark(const struct slot *s, const struct sr_column *c, enum pick_by by,
+                         uint8_t *mark)
+{
+    const uint8_t *b = c->values;
+    const uint64_t *valid = c->valid;
+    for (uint32_t i = 0; i < s->n; i++) {
+        uint32_t r = slot_row(s, i);
+        bool is_valid = program_bit(valid, r);
+        switch (by) {
+        case PICK_TRUE:
+            mark[i] = is_valid && b[r] != 0;
+            break;
+        case PICK_NOT_FALSE:
+            mark[i] = !is_valid || b[r] != 0;
+            break;
+        case PICK_NOT_TRUE:
+            mark[i] = !is_valid || b[r] == 0;
+            break;
+        case PICK_VALID:
+            mark[i] = is_valid;
+            break;
+        }
+    }
+}
+
+static void program_pick(struct program *p, const struct step *s)
+{
+    struct layout *l = &p->layout;
+    const struct slot *from = l->slot[s->slot];
+    struct slot *to = l->slot[s->to], *rest = s->rest == LAYOUT_NONE ? NULL : l->slot[s->rest];
+    program_mark(from, l->reg[s->arg[0]].col, s->by, p->mark);
+    uint32_t n = 0, m = 0;
+    for (uint32_t i = 0; i < from->n; i++) {
+        to->space[n] = (uint16_t)slot_row(from, i);
+        n += p->mark[i];
+    }
+    for (uint32_t i = 0; rest && i < from->n; i++) {
+        rest->space[m] = (uint16_t)slot_row(from, i);
+        m += 1u - p->mark[i];
+    }
+    to->n = n;
+    to->sel = n == p->run.rows ? NULL : to->space;
+    if (rest) {
+        rest->n = m;
+        rest->sel = m == p->run.rows ? NULL : rest->space;
+    }
+}
+
+/* --- Calls. ----------------------------------------------------------------------------------- */
+
+static bool program_column(struct program *p, const struct step *s, struct sr_column **out)
+{
+    struct sr_column *c = column_new(p->run.home, &s->e->type, SR_BATCH_ROWS);
+    if (!c) {
+        p->run.rc = SR_ENOMEM;
+        return false;
+    }
+    c->rows = p->run.rows;
+    p->layout.reg[s->out].col = c;
+    *out = c;
+    return true;
+}
+
+/* Any argument NULL gives NULL: the AND of their bits. False: there is no NULL. */
+static bool program_and(const struct call *k, uint32_t rows, uint64_t *valid)
+{
+    bool has_nulls = false;
+    uint32_t words = (rows + 63) / 64;
+    for (uint32_t i = 0; i < k->args; i++) {
+        const uint64_t *v = k->arg[i]->valid;
+        if (!v) {
+            continue;
+        }
+        for (uint32_t w = 0; w < words; w++) {
+            valid[w] = has_nulls ? valid[w] & v[w] : v[w];
+        }
+        has_nulls = true;
+    }
+    return has_nulls;
+}
+
+/* Leaves out the rows whose result is NULL already; their values become zeros. */
+static void program_narrow(struct program *p, struct call *k)
+{
+    uint32_t n = 0, size = sr_value_size(&k->out->type);
+    for (uint32_t i = 0; i < k->n; i++) {
+        uint32_t r = k->sel ? k->sel[i] : i;
+        p->sel[n] = (uint16_t)r;
+        if (program_bit(k->out->valid, r)) {
+            n++;
+        } else {
+            memset((uint8_t *)k->out->values + (size_t)r * size, 0, size);
+        }
+    }
+    k->sel = p->sel;
+    k->n = n;
+}
+
+static struct call program_call_of(struct program *p, const struct step *s, struct sr_column **arg)
+{
+    struct layout *l = &p->layout;
+    for (uint32_t i = 0; i < s->args; i++) {
+        arg[i] = l->reg[s->arg[i]].col;
+    }
+    const struct slot *slot = l->slot[s->slot];
+    return (struct call){.arg = arg,
+                         .args = s->args,
+                         .is_constant = s->is_constant,
+                         .sel = slot->sel,
+                         .n = slot->n,
+                         .state = s->state,
+                         .is_try = s->e->is_try,
+                         .home = p->run.home,
+                         .run = &p->run};
+}
+
+#define PROGRAM_ARGS_MAX 256u
+
+static void program_call(struct program *p, const struct step *s, struct sr_column **arg)
+{
+    struct call k = program_call_of(p, s, arg);
+    if (!program_column(p, s, &k.out)) {
+        return;
+    }
+    bool is_dense = (s->kernel->flags & KERNEL_DENSE) != 0;
+    if (is_dense && k.sel && k.n >= p->run.rows / PROGRAM_DENSE_FACTOR) {
+        k.sel = NULL;
+        k.n = p->run.rows;
+    }
+    if (!(s->kernel->flags & KERNEL_NULLS) && program_and(&k, p->run.rows, k.out->valid_space)) {
+        k.out->valid = k.out->valid_space;
+        if (!is_dense) {
+            program_narrow(p, &k);
+        }
+    }
+    if (k.n > 0) {
+        s->kernel->run(&k);
+    }
+    if (!k.out->bytes && type_is_string(k.out->type.kind)) {
+        k.out->bytes = buffer_hold(p->run.empty);
+    }
+}
+
+static void program_compare(struct program *p, const struct step *s, struct sr_column **arg)
+{
+    struct call k = program_call_of(p, s, arg);
+    struct slot *to = p->layout.slot[s->to];
+    uint64_t valid[SR_BATCH_WORDS];
+    to->n = s->kernel->pick(&k, to->space);
+    if (program_and(&k, p->run.rows, valid)) {
+        uint32_t n = 0;
+        for (uint32_t i = 0; i < to->n; i++) {
+            uint16_t r = to->space[i];
+            to->space[n] = r;
+            n += program_bit(valid, r) ? 1 : 0;
+        }
+        to->n = n;
+    }
+    to->sel = to->n == p->run.rows ? NULL : to->space;
+}
+
+/* --- Choosing among branches. ----------------------------------------------------------------- */
+
+static void program_copy(struct sr_column *out, const struct sr_column *c, const struct slot *s)
+{
+    uint32_t size = sr_value_size(&out->type);
+    uint8_t *to = out->values;
+    const uint8_t *from = c->values;
+    for (uint32_t i = 0; i < s->n; i++) {
+        size_t at = (size_t)slot_row(s, i) * size;
+        memcpy(to + at, from + at, size);
+    }
+    for (uint32_t i = 0; c->valid && i < s->n; i++) {
+        uint32_t r = slot_row(s, i);
+        if (!program_bit(c->valid, r)) {
+            column_set_null(out, r);
+        }
+    }
+}
+
+/* The one buffer that all chosen texts lie in; NULL: there are several. */
+static struct sr_buffer *program_common(const struct program *p, const struct step *s)
+{
+    struct sr_buffer *one = NULL;
+    for (uint32_t i = 0; i < s->args; i++) {
+        struct sr_buffer *b = p->layout.reg[s->arg[i]].col->bytes;
+        if (p->layout.slot[s->under[i]]->n == 0 || b == p->run.empty || b == p->layout.empty) {
+            continue;
+        }
+        if (one && b != one) {
+            return NULL;
+        }
+        one = b;
+    }
+    return one ? one : p->run.empty;
+}
+
+/* Texts from several buffers: copied into one. */
+static void program_gather(struct program *p, const struct step *s, struct sr_column *out)
+{
+    struct sr_span *span = out->values;
+    for (uint32_t i = 0; i < s->args; i++) {
+        const struct sr_column *c = p->layout.reg[s->arg[i]].col;
+        const struct slot *from = p->layout.slot[s->under[i]];
+        const char *text = column_text(c);
+        for (uint32_t j = 0; j < from->n; j++) {
+            uint32_t r = slot_row(from, j);
+            if (!program_bit(out->valid, r)) {
+                span[r] = (struct sr_span){0, 0};
+            } else if (!column_put_bytes(p->run.home, out, r, text + span[r].at, span[r].len)) {
+                p->run.rc = SR_ENOMEM;
+                return;
+            }
+        }
+    }
+}
+
+static void program_choose(struct program *p, const struct step *s)
+{
+    struct sr_column *out;
+    if (!program_column(p, s, &out)) {
+        return;
+    }
+    for (uint32_t i = 0; i < s->args; i++) {
+        program_copy(out, p->layout.reg[s->arg[i]].col, p->layout.slot[s->under[i]]);
+    }
+    if (!type_is_string(out->type.kind)) {
+        return;
+    }
+    struct sr_buffer *common = program_common(p, s);
+    if (common) {
+        out->bytes = buffer_hold(common);
+        out->bytes_used = common->capacity;
+    } else {
+        program_gather(p, s, out);
+    }
+    if (!out->bytes) {
+        out->bytes = buffer_hold(p->run.empty);
+    }
+}
+
+/* --- Running. --------------------------------------------------------------------------------- */
+
+static void program_steps(struct program *p)
+{
+    struct sr_column *arg[PROGRAM_ARGS_MAX];
+    for (const struct step *s = p->layout.first; s && p->run.rc == SR_OK; s = s->next) {
+        switch (s->kind) {
+        case STEP_CALL:
+            program_call(p, s, arg);
+            break;
+        case STEP_PICK:
+            program_pick(p, s);
+            break;
+        case STEP_COMPARE:
+            program_compare(p, s, arg);
+            break;
+        case STEP_CHOOSE:
+            program_choose(p, s);
+            break;
+        }
+    }
+}
+
+/* A constant as a column of its own: those of the program are shared by all its batches, and know
+ * nothing of how many rows a view has. */
+static struct sr_column *program_spread(struct program *p, const struct sr_column *c)
+{
+    struct sr_column *out = column_new(p->run.home, &c->type, SR_BATCH_ROWS);
+    if (!out) {
+        return NULL;
+    }
+    out->rows = p->run.rows;
+    memcpy(out->values, c->values, (size_t)sr_value_size(&c->type) * p->run.rows);
+    if (c->valid) {
+        memcpy(out->valid_space, c->valid, (p->run.rows + 63) / 64 * sizeof(uint64_t));
+        out->valid = out->valid_space;
+    }
+    if (c->bytes) {
+        out->bytes = buffer_hold(c->bytes);
+        out->bytes_used = c->bytes->capacity;
+    }
+    return out;
+}
+
+static void program_outputs(struct program *p, struct sr_column **col)
+{
+    for (uint32_t i = 0; i < p->outs; i++) {
+        struct reg *r = &p->layout.reg[p->out[i]];
+        col[i] = r->kind == REGISTER_CONSTANT ? program_spread(p, r->col) : column_hold(r->col);
+        if (!col[i]) {
+            p->run.rc = SR_ENOMEM;
+            while (i > 0) {
+                column_release(col[--i]);
+            }
+            return;
+        }
+    }
+}
+
+/* Rows that failed, as far as there is room; rows behind the last one that has room are not taken. */
+static void program_bads(struct program *p, struct program_result *r)
+{
+    const struct slot *base = p->layout.slot[0];
+    uint32_t i = 0;
+    for (; i < base->n; i++) {
+        uint32_t row = slot_row(base, i);
+        if (!run_has_failed(&p->run, row)) {
+            continue;
+        }
+        if (r->bads == SR_BAD_ROWS_MAX) {
+            break;
+        }
+        struct sr_bad_row *b = &r->bad[r->bads++];
+        b->row = (uint16_t)row;
+        memcpy(b->words, p->run.words[row], sizeof(b->words));
+    }
+    r->used = i;
+    uint32_t end = i < base->n ? slot_row(base, i) : UINT32_MAX, n = 0;
+    const struct slot *picked = p->layout.slot[p->picked];
+    for (uint32_t k = 0; k < picked->n; k++) {
+        uint32_t row = slot_row(picked, k);
+        if (row < end && !run_has_failed(&p->run, row)) {
+            p->sel[n++] = (uint16_t)row;
+        }
+    }
+    r->picked = n;
+    r->sel = p->sel;
+}
+
+static void program_end(struct program *p)
+{
+    for (uint32_t i = 0; i < p->layout.regs; i++) {
+        struct reg *r = &p->layout.reg[i];
+        if (r->kind == REGISTER_COMPUTED) {
+            column_release(r->col);
+        }
+        r->col = r->kind == REGISTER_CONSTANT ? r->col : NULL;
+    }
+    if (p->run.failures > 0) {
+        memset(p->run.failed, 0, sizeof(p->run.failed));
+        p->run.failures = 0;
+    }
+}
+
+sr_rc program_run(struct program *p, struct sr_home *home, const struct sr_view *v, uint32_t from,
+                  struct program_result *r, struct sr_error *err)
+{
+    sr_assert(from <= v->picked && v->rows <= SR_BATCH_ROWS);
+    p->run.home = home;
+    p->run.empty = p->layout.empty;
+    p->run.rows = v->rows;
+    p->run.rc = SR_OK;
+    for (uint32_t i = 0; i < p->layout.regs; i++) {
+        struct reg *g = &p->layout.reg[i];
+        g->col = g->kind == REGISTER_INPUT ? v->col[g->column] : g->col;
+    }
+    struct slot *base = p->layout.slot[0];
+    program_base(base, v, from);
+    program_steps(p);
+    if (p->run.rc == SR_OK) {
+        const struct slot *picked = p->layout.slot[p->picked];
+        r->picked = picked->n;
+        r->sel = picked->sel;
+        r->bads = 0;
+        r->used = base->n;
+        program_outputs(p, r->col);
+    }
+    if (p->run.rc == SR_OK && p->run.failures > 0) {
+        program_bads(p, r);
+    }
+    if (p->run.rc == SR_OK) {
+        r->filtered = r->used - r->picked - r->bads;
+    }
+    program_end(p);
+    return p->run.rc == SR_OK ? SR_OK
+                              : error_set(err, p->run.rc, "an expression ran out of memory");
+}
+
+/* --- Constants. ------------------------------------------------------------------------------- */
+
+/* Runs e over one row without columns. *col is the caller's. */
+static sr_rc program_once(struct sr_home *home, const struct expr *e, const char *time_zone,
+                          struct sr_column **col, struct sr_error *err)
+{
+    struct sr_schema none = {.rowtime = -1};
+    struct program_conf conf = {.in = &none, .out = &e, .outs = 1, .time_zone = time_zone};
+    struct program *p;
+    sr_rc rc = program_make(&p, &conf, true, err);
+    if (rc != SR_OK) {
+        return rc;
+    }
+    struct sr_view *v = view_new(home, 0);
+    struct sr_bad_row *bad = calloc(SR_BAD_ROWS_MAX, sizeof(*bad));
+    struct program_result r = {.col = col, .bad = bad};
+    if (!v || !bad) {
+        rc = error_set(err, SR_ENOMEM, "out of memory");
+    } else {
+        v->rows = 1;
+        v->picked = 1;
+        rc = program_run(p, home, v, 0, &r, err);
+        if (rc == SR_OK && r.bads > 0) {
+            column_release(*col);
+            rc = error_set(err, SR_EDATA, "%s", bad[0].words);
+        }
+    }
+    free(bad);
+    view_release(v);
+    program_free(p);
+    return rc;
+}
+
+static const struct expr *program_literal(struct arena *a, const struct expr *e,
+                                          const struct sr_column *c)
+{
+    struct expr *x = arena_get(a, sizeof(*x));
+    if (!x) {
+        return e;
+    }
+    x->kind = EXPR_LITERAL;
+    x->type = e->type;
+    x->offset = e->offset;
+    x->is_null = !sr_is_valid(c, 0);
+    if (x->is_null) {
+        return x;
+    }
+    if (type_is_string(e->type.kind)) {
+        const char *text = sr_text(c, 0, &x->text_len);
+        x->text = arena_text_n(a, text, x->text_len);
+        return x->text ? x : e;
+    }
+    switch (sr_value_size(&e->type)) {
+    case 1:
+        x->value.i =
+            e->type.kind == SR_BOOLEAN ? *(const uint8_t *)c->values : *(const int8_t *)c->values;
+        break;
+    case 2:
+        x->value.i = *(const int16_t *)c->values;
+        break;
+    case 4:
+        if (e->type.kind == SR_FLOAT) {
+            x->value.d = (double)*(const float *)c->values;
+        } else {
+            x->value.i = *(const int32_t *)c->values;
+        }
+        break;
+    default:
+        memcpy(&x->value, c->values, sr_value_size(&e->type));
+        break;
+    }
+    return x;
+}
+
+const struct expr *program_fold(struct arena *a, const struct expr *e, const char *time_zone)
+{
+    if (e->kind == EXPR_LITERAL || !expr_is_constant(e) || sr_is_nested(e->type.kind)) {
+        return e;
+    }
+    struct sr_home *home = home_new();
+    struct sr_column *col = NULL;
+    struct sr_error err;
+    const struct expr *folded = e;
+    if (home && program_once(home, e, time_zone, &col, &err) == SR_OK) {
+        folded = program_literal(a, e, col);
+        column_release(col);
+    }
+    home_close(home);
+    return folded;
+}
+
+static const char *program_bytes_text(struct arena *a, const char *bytes, uint32_t len)
+{
+    static const char digits[] = "0123456789abcdef";
+    char *text = arena_get(a, (size_t)len * 2 + 4);
+    if (!text) {
+        return NULL;
+    }
+    char *at = text;
+    *at++ = 'x';
+    *at++ = '\'';
+    for (uint32_t i = 0; i < len; i++) {
+        *at++ = digits[(unsigned char)bytes[i] >> 4];
+        *at++ = digits[(unsigned char)bytes[i] & 15];
+    }
+    *at = '\'';
+    return text;
+}
+
+sr_rc program_constant(struct arena *a, const struct expr *e, const char *time_zone,
+                       const char **text, struct sr_error *err)
+{
+    if (!expr_is_constant(e)) {
+        return error_set(err, SR_ECONFIG, "the expression is not constant");
+    }
+    struct sr_home *home = home_new();
+    struct sr_column *col = NULL;
+    if (!home) {
+        return error_set(err, SR_ENOMEM, "out of memory");
+    }
+    sr_rc rc = program_once(home, e, time_zone, &col, err);
+    if (rc == SR_OK) {
+        char buffer[VALUE_TEXT_MAX];
+        uint32_t len;
+        if (!sr_is_valid(col, 0)) {
+            *text = "NULL";
+        } else if (type_is_string(e->type.kind)) {
+            const char *bytes = sr_text(col, 0, &len);
+            *text = sr_is_text(e->type.kind) ? arena_text_n(a, bytes, len)
+                                             : program_bytes_text(a, bytes, len);
+        } else {
+            len = value_text(col, 0, buffer);
+            *text = arena_text_n(a, buffer, len);
+        }
+        column_release(col);
+        rc = *text ? SR_OK : error_set(err, SR_ENOMEM, "out of memory");
+    }
+    home_close(home);
+    return rc;
+}

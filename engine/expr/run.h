@@ -1,0 +1,26 @@
+/* What a program keeps while it runs over one view. */
+#ifndef SR_EXPR_RUN_H
+#define SR_EXPR_RUN_H
+
+#include <streamrun/op.h>
+
+#include "engine/data/pool.h"
+
+typedef char run_words[sizeof(((struct sr_bad_row *)0)->words)];
+
+struct run {
+    struct sr_home *home;
+    struct sr_buffer *empty;         /* bytes of text columns that need none */
+    uint32_t rows;                   /* stored in the view */
+    sr_rc rc;                        /* of the run as a whole */
+    uint32_t failures;               /* rows that cannot be computed */
+    uint64_t failed[SR_BATCH_WORDS]; /* their bits; all clear while failures is 0 */
+    run_words *words;                /* by row, made when the first one fails; kept between runs */
+};
+
+static inline bool run_has_failed(const struct run *run, uint32_t r)
+{
+    return (run->failed[r >> 6] >> (r & 63) & 1) != 0;
+}
+
+#endif
