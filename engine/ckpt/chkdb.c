@@ -381,23 +381,31 @@ static sr_rc chkdb_set_journal(const struct chkdb *c, struct sr_error *err)
     return rc == SR_OK ? chkdb_exec(c, "PRAGMA synchronous=FULL", err) : rc;
 }
 
+/* The first look into the file. It was opened before, so what cannot be opened now is a journal that
+ * a damaged head asks for. */
+static sr_rc chkdb_check_pages(const struct chkdb *c, struct sr_error *err)
+{
+    int64_t pages = 0;
+    sr_rc rc = chkdb_number(c, "PRAGMA page_count", &pages, err);
+    if (rc == SR_EIO && (sqlite3_errcode(c->db) & 0xff) == SQLITE_CANTOPEN) {
+        return chkdb_corrupt(c, "its journal cannot be opened", err);
+    }
+    return rc == SR_OK && pages == 0 ? chkdb_corrupt(c, "it is empty", err) : rc;
+}
+
 static sr_rc chkdb_open_run(struct chkdb *c, const struct env *env, const char *job_id,
                             struct sr_error *err)
 {
-    int64_t pages = 0;
+    int was = 0;
     sr_rc rc = chkdb_open_as(c, env, SQLITE_OPEN_READWRITE, err);
+    if (rc == SR_OK) {
+        rc = chkdb_check_pages(c, err);
+    }
     if (rc == SR_OK) {
         rc = chkdb_set_journal(c, err);
     }
     if (rc == SR_OK) {
-        rc = chkdb_number(c, "PRAGMA page_count", &pages, err);
-    }
-    if (rc == SR_OK && pages == 0) {
-        rc = chkdb_make_schema(c, job_id, err);
-    }
-    int was = 0;
-    (void)sqlite3_db_config(c->db, SQLITE_DBCONFIG_DEFENSIVE, 1, &was);
-    if (rc == SR_OK) {
+        (void)sqlite3_db_config(c->db, SQLITE_DBCONFIG_DEFENSIVE, 1, &was);
         rc = chkdb_check_schema(c, err);
     }
     if (rc == SR_OK) {
@@ -409,19 +417,15 @@ static sr_rc chkdb_open_run(struct chkdb *c, const struct env *env, const char *
 static sr_rc chkdb_open_look(struct chkdb *c, const struct env *env, const char *job_id,
                              struct sr_error *err)
 {
-    int64_t pages = 0;
     sr_rc rc = chkdb_open_as(c, env, SQLITE_OPEN_READONLY, err);
     if (rc == SR_OK) {
-        rc = chkdb_number(c, "PRAGMA page_count", &pages, err);
+        rc = chkdb_check_pages(c, err);
     }
     /* A commit was interrupted: SQLite must be allowed to undo it before anything can be read. */
     if (rc == SR_EACCESS && sqlite3_extended_errcode(c->db) == SQLITE_READONLY_ROLLBACK) {
         chkdb_close(c);
         rc = chkdb_open_as(c, env, SQLITE_OPEN_READWRITE, err);
-        rc = rc == SR_OK ? chkdb_number(c, "PRAGMA page_count", &pages, err) : rc;
-    }
-    if (rc == SR_OK && pages == 0) {
-        return error_set(err, SR_EABSENT, "there is no checkpoint in %s", c->file);
+        rc = rc == SR_OK ? chkdb_check_pages(c, err) : rc;
     }
     if (rc == SR_OK) {
         rc = chkdb_check_schema(c, err);

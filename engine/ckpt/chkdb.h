@@ -39,8 +39,9 @@ struct chkdb_fence {
     uint64_t attempt, newest, published;
 };
 
-/* An empty file is given its schema, with job_id, in CHKDB_RUN and CHKDB_BUILD. SR_EMISFIT: it is
- * something else's database, or another job's (job_id NULL: any). SR_ECORRUPT: no database. */
+/* CHKDB_BUILD gives an empty file its schema. SR_EMISFIT: it is something else's database, or another
+ * job's (job_id NULL: any). SR_ECORRUPT: no database, or an empty one: a store is never put in place
+ * before it has its schema. */
 sr_rc chkdb_open(struct chkdb *out, const struct env *env, const char *file, enum chkdb_mode mode,
                  const char *job_id, struct sr_error *err);
 void chkdb_close(struct chkdb *c); /* a closed one too */
@@ -69,8 +70,9 @@ sr_rc chkdb_load(const struct chkdb *c, uint64_t number, struct arena *a, struct
  * not there. */
 sr_rc chkdb_newest(const struct chkdb *c, uint64_t *number, struct sr_error *err);
 
-/* A file with this one checkpoint in it, synced; the name is not durable yet. */
-sr_rc chkdb_write_file(const struct env *env, const char *file, const struct manifest *m,
-                       const struct sr_out *metadata, struct sr_error *err);
+/* A new file without a checkpoint (m NULL), or with this one; synced; the name is not durable yet. */
+sr_rc chkdb_write_file(const struct env *env, const char *file, const char *job_id,
+                       const struct manifest *m, const struct sr_out *metadata,
+                       struct sr_error *err);
 
 #endif

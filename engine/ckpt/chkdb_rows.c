@@ -139,6 +139,21 @@ sr_rc chkdb_insert(const struct chkdb *c, const struct manifest *m, const struct
 
 /* --- Reading ------------------------------------------------------------------------------------- */
 
+/* A row that is not found: it never was, was retired, or is lost. */
+static sr_rc chkdb_absent(const struct chkdb *c, uint64_t number, struct sr_error *err)
+{
+    struct chkdb_fence f = {0};
+    sr_rc rc = chkdb_fence_get(c, &f, err);
+    if (rc == SR_OK && f.published == number) {
+        return error_set(err, SR_ECORRUPT,
+                         "%s: damaged: chk-%" PRIu64 " was published and cannot be found", c->file,
+                         number);
+    }
+    return rc == SR_OK ? error_set(err, SR_EABSENT, "%s#chk-%" PRIu64 ": no such checkpoint",
+                                   c->file, number)
+                       : rc;
+}
+
 /* Copies the encoded manifest and the word for the end out of the row. */
 static sr_rc chkdb_get_row(const struct chkdb *c, uint64_t number, struct arena *a,
                            struct sr_bytes *metadata, enum manifest_end *end, struct sr_error *err)
@@ -152,7 +167,7 @@ static sr_rc chkdb_get_row(const struct chkdb *c, uint64_t number, struct arena 
         rc = step == SQLITE_ROW || step == SQLITE_DONE ? SR_OK : chkdb_fail(c, "read", err);
     }
     if (rc == SR_OK && step == SQLITE_DONE) {
-        rc = error_set(err, SR_EABSENT, "%s#chk-%" PRIu64 ": no such checkpoint", c->file, number);
+        rc = chkdb_absent(c, number, err);
     }
     if (rc == SR_OK) {
         const void *blob = sqlite3_column_blob(st, 0);
@@ -404,16 +419,17 @@ static sr_rc chkdb_sync_file(const struct env *env, const char *file, struct sr_
     return rc == SR_OK ? closed : rc;
 }
 
-sr_rc chkdb_write_file(const struct env *env, const char *file, const struct manifest *m,
-                       const struct sr_out *metadata, struct sr_error *err)
+sr_rc chkdb_write_file(const struct env *env, const char *file, const char *job_id,
+                       const struct manifest *m, const struct sr_out *metadata,
+                       struct sr_error *err)
 {
     struct chkdb c = {0};
     sr_rc rc = durable_write(env, file, "", 0, err); /* ours alone, before SQLite opens it */
     if (rc == SR_OK) {
-        rc = chkdb_open(&c, env, file, CHKDB_BUILD, m->job_id, err);
+        rc = chkdb_open(&c, env, file, CHKDB_BUILD, job_id, err);
     }
     if (rc == SR_OK) {
-        rc = chkdb_fill_file(&c, m, metadata, err);
+        rc = m ? chkdb_fill_file(&c, m, metadata, err) : SR_OK;
         chkdb_close(&c);
     }
     if (rc == SR_OK) {

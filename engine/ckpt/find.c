@@ -171,8 +171,9 @@ sr_rc store_dir_load(const struct env *env, const char *dir, struct arena *a, st
 
 /* --- SQLite files ---------------------------------------------------------------------------------- */
 
+/* `is_listed`: its row was seen, so that not finding it is damage. */
 static sr_rc store_sqlite_find_one(struct store_finder *f, const struct chkdb *c, uint64_t number,
-                                   struct sr_error *err)
+                                   bool is_listed, struct sr_error *err)
 {
     struct manifest *m = NULL;
     struct sr_error why = {0};
@@ -186,7 +187,7 @@ static sr_rc store_sqlite_find_one(struct store_finder *f, const struct chkdb *c
         if (m->kind == MANIFEST_SAVEPOINT) {
             e.path = arena_text(f->arena, c->file);
         }
-    } else if (store_is_damage(rc)) {
+    } else if (store_is_damage(rc) || (is_listed && rc == SR_EABSENT)) {
         e.damage = arena_text(f->arena, why.words);
     } else {
         return error_set(err, rc, "%s", why.words);
@@ -205,7 +206,7 @@ static sr_rc store_sqlite_find_all(struct store_finder *f, const struct chkdb *c
     sr_rc rc = SR_OK;
     int step = sqlite3_step(st);
     for (; rc == SR_OK && step == SQLITE_ROW; step = sqlite3_step(st)) {
-        rc = store_sqlite_find_one(f, c, (uint64_t)sqlite3_column_int64(st, 0), err);
+        rc = store_sqlite_find_one(f, c, (uint64_t)sqlite3_column_int64(st, 0), true, err);
     }
     if (rc == SR_OK && step != SQLITE_DONE) {
         rc = error_set(err, SR_ECORRUPT, "read %s: SQLite: %s", c->file, sqlite3_errmsg(c->db));
@@ -238,8 +239,8 @@ sr_rc store_sqlite_find(struct store_finder *f, const char *file, uint64_t numbe
     if (rc != SR_OK) {
         return error_set(err, rc, "%s", why.words);
     }
-    rc =
-        number != 0 ? store_sqlite_find_one(f, &c, number, err) : store_sqlite_find_all(f, &c, err);
+    rc = number != 0 ? store_sqlite_find_one(f, &c, number, false, err)
+                     : store_sqlite_find_all(f, &c, err);
     if (rc == SR_OK && number == 0 && chkdb_newest(&c, &newest, &why) == SR_ECORRUPT) {
         rc = store_sqlite_damaged(f, file, &why, err);
     } else if (rc == SR_ECORRUPT) {

@@ -6,7 +6,7 @@
  * journal holds is then rolled back.
  *
  *   FILE        the database        FILE.lock   the lock; never unlinked
- *   FILE.redo/  redo files of sinks
+ *   FILE.new    a store being made  FILE.redo/  redo files of sinks
  */
 #include <inttypes.h>
 #include <string.h>
@@ -73,9 +73,11 @@ static sr_rc store_sqlite_end(struct store *s, sr_rc rc, struct sr_error *err)
 
 /* --- Opening ------------------------------------------------------------------------------------- */
 
-/* SQLite does not make the name of a new database durable; and it would be readable by all. */
-static sr_rc store_sqlite_make_file(const struct store *s, struct sr_error *err)
+/* A new store is put in place with its schema, by rename: so an empty file is never one that was not
+ * finished, but always one that lost what it held. */
+static sr_rc store_sqlite_make_file(const struct store *s, const char *build, struct sr_error *err)
 {
+    const struct sr_files *fs = s->env->files;
     if (durable_is_dir(s->env, s->place)) {
         return error_set(err, SR_ECONFIG,
                          "%s is a directory: write file://%s to keep checkpoints in it", s->place,
@@ -83,7 +85,13 @@ static sr_rc store_sqlite_make_file(const struct store *s, struct sr_error *err)
     }
     sr_rc rc = SR_OK;
     if (!durable_exists(s->env, s->place)) {
-        rc = durable_write(s->env, s->place, "", 0, err);
+        rc = durable_remove(s->env, build, err); /* what a crash left */
+        if (rc == SR_OK) {
+            rc = chkdb_write_file(s->env, build, s->job_id, NULL, NULL, err);
+        }
+        if (rc == SR_OK) {
+            rc = fs->rename(fs, build, s->place, false, err);
+        }
     }
     return rc == SR_OK ? durable_sync_parent(s->env, s->place, err) : rc;
 }
@@ -91,8 +99,9 @@ static sr_rc store_sqlite_make_file(const struct store *s, struct sr_error *err)
 static sr_rc store_sqlite_prepare(struct store *s, struct sr_error *err)
 {
     const char *lock = arena_printf(s->arena, "%s.lock", s->place);
+    const char *build = arena_printf(s->arena, "%s.new", s->place);
     char *dir = arena_text(s->arena, s->place);
-    if (!lock || !dir) {
+    if (!lock || !build || !dir) {
         return error_set(err, SR_ENOMEM, "open %s: out of memory", s->place);
     }
     char *slash = strrchr(dir, '/');
@@ -102,7 +111,7 @@ static sr_rc store_sqlite_prepare(struct store *s, struct sr_error *err)
         rc = lock_take(&s->lock, s->env, lock, s->job_name, err);
     }
     store_point(s->env, STORE_LOCKED);
-    return rc == SR_OK ? store_sqlite_make_file(s, err) : rc;
+    return rc == SR_OK ? store_sqlite_make_file(s, build, err) : rc;
 }
 
 static sr_rc store_sqlite_max_attempt(const struct store *s, uint64_t *attempt,
@@ -110,8 +119,7 @@ static sr_rc store_sqlite_max_attempt(const struct store *s, uint64_t *attempt,
 {
     const struct store_sqlite *own = s->own;
     sqlite3_stmt *st = NULL;
-    sr_rc rc =
-        chkdb_prepare(&own->db, "SELECT max(attempt), max(checkpoint) FROM checkpoint", &st, err);
+    sr_rc rc = chkdb_prepare(&own->db, "SELECT max(attempt) FROM checkpoint", &st, err);
     if (rc == SR_OK && sqlite3_step(st) != SQLITE_ROW) {
         rc = chkdb_fail(&own->db, "read", err);
     }
