@@ -7,8 +7,8 @@
 static bool columns_room(struct binder *b, struct columns *c, uint32_t room)
 {
     c->field = arena_array(b->arena, (size_t)room + 1, sizeof(*c->field));
-    c->computed = arena_array(b->arena, (size_t)room + 1, sizeof(*c->computed));
-    c->text = arena_array(b->arena, (size_t)room + 1, sizeof(*c->text));
+    c->computed = arena_array(b->arena, (size_t)room + 1, sizeof(struct ast *));
+    c->text = arena_array(b->arena, (size_t)room + 1, sizeof(struct job_text *));
     c->at = arena_array(b->arena, (size_t)room + 1, sizeof(*c->at));
     return c->field && c->computed && c->text && c->at ? true : bind_no_memory(b);
 }

@@ -135,10 +135,11 @@ static bool bind_takes_unit(const char *function)
     return strcmp(function, "TIMESTAMPADD") == 0 || strcmp(function, "TIMESTAMPDIFF") == 0;
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): see bind_expr */
 static const struct expr *bind_call(struct scope *s, const struct ast *n)
 {
     struct arena *a = s->binder->arena;
-    const struct expr **arg = arena_array(a, (size_t)n->count + 1, sizeof(*arg));
+    const struct expr **arg = arena_array(a, (size_t)n->count + 1, sizeof(struct expr *));
     bool has_failed = arg == NULL;
     for (uint32_t i = 0; arg && i < n->count; i++) {
         const struct ast *item = n->item[i];
@@ -167,6 +168,7 @@ static const struct expr *bind_call(struct scope *s, const struct ast *n)
     return e ? e : bind_refused(s, n, &err);
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): see bind_expr */
 static const struct expr *bind_cast(struct scope *s, const struct ast *n)
 {
     struct arena *a = s->binder->arena;

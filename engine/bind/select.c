@@ -11,8 +11,8 @@ static bool select_grow(struct select *l)
     uint32_t capacity = l->capacity ? l->capacity * 2 : 16;
     struct arena *a = l->binder->arena;
     struct sr_field *field = arena_array(a, capacity, sizeof(*field));
-    const struct expr **expr = arena_array(a, capacity, sizeof(*expr));
-    const struct job_text **text = arena_array(a, capacity, sizeof(*text));
+    const struct expr **expr = arena_array(a, capacity, sizeof(struct expr *));
+    const struct job_text **text = arena_array(a, capacity, sizeof(struct job_text *));
     uint32_t *at = arena_array(a, capacity, sizeof(*at));
     if (!field || !expr || !text || !at || capacity > SELECT_COLUMNS_MAX) {
         l->has_failed = true;

@@ -35,7 +35,7 @@ static bool source_read(struct source *o)
     struct arena *a = o->b->arena;
     o->read_field = arena_array(a, (size_t)count + 1, sizeof(*o->read_field));
     o->all_field = arena_array(a, (size_t)count + 1, sizeof(*o->all_field));
-    o->expr = arena_array(a, (size_t)count + 1, sizeof(*o->expr));
+    o->expr = arena_array(a, (size_t)count + 1, sizeof(struct expr *));
     if (!o->read_field || !o->all_field || !o->expr) {
         return bind_no_memory(o->b);
     }

@@ -159,8 +159,8 @@ static bool transform_window(struct transform *t, const struct ast *n, const str
 
 static bool transform_items(struct transform *t, uint32_t count)
 {
-    t->item = arena_array(t->b->arena, (size_t)count + 1, sizeof(*t->item));
-    t->item_text = arena_array(t->b->arena, (size_t)count + 1, sizeof(*t->item_text));
+    t->item = arena_array(t->b->arena, (size_t)count + 1, sizeof(struct ast *));
+    t->item_text = arena_array(t->b->arena, (size_t)count + 1, sizeof(struct job_text *));
     return t->item && t->item_text ? true : bind_no_memory(t->b);
 }
 

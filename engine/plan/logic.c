@@ -56,7 +56,7 @@ struct logic *logic_add_identity(struct logic_graph *g, const struct job_step *s
 {
     struct logic *n = logic_add(g, LOGIC_CALC, step, &input, 1);
     uint32_t fields = input->out->fields;
-    const struct expr **expr = arena_array(g->arena, fields ? fields : 1, sizeof(*expr));
+    const struct expr **expr = arena_array(g->arena, fields ? fields : 1, sizeof(struct expr *));
     if (!n || !expr) {
         return NULL;
     }

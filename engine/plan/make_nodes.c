@@ -170,7 +170,7 @@ static void make_stamp(struct plan_node *node, uint32_t i)
 static bool make_link(const struct logic_graph *g, const struct logic *n, const uint32_t *at,
                       struct plan_node *out)
 {
-    const struct logic **in = arena_array(g->arena, (size_t)g->nodes + 1, sizeof(*in));
+    const struct logic **in = arena_array(g->arena, (size_t)g->nodes + 1, sizeof(struct logic *));
     uint32_t count = in ? make_inputs(g, n, in, g->nodes) : 0;
     uint32_t *input = arena_array(g->arena, count ? count : 1, sizeof(*input));
     for (uint32_t i = 0; input && i < count; i++) {

@@ -131,7 +131,7 @@ static bool prune_keys(struct arena *a, struct logic *n)
 /* Each column that an expression may refer to, at its new place. */
 static const struct expr **prune_by(struct arena *a, const struct logic *in, uint32_t fields)
 {
-    const struct expr **by = arena_array(a, fields ? fields : 1, sizeof(*by));
+    const struct expr **by = arena_array(a, fields ? fields : 1, sizeof(struct expr *));
     for (uint32_t c = 0; by && c < fields; c++) {
         by[c] = in->moved[c] >= 0 ? expr_column(a, in->out, (uint32_t)in->moved[c]) : NULL;
     }
@@ -222,7 +222,8 @@ static bool prune_move(struct arena *a, struct logic *n, const struct sr_schema 
 sr_rc logic_prune(struct logic_graph *g, struct sr_error *err)
 {
     struct arena *a = g->arena;
-    const struct sr_schema **before = arena_array(a, g->nodes ? g->nodes : 1, sizeof(*before));
+    const struct sr_schema **before =
+        arena_array(a, g->nodes ? g->nodes : 1, sizeof(struct sr_schema *));
     for (uint32_t i = 0; before && i < g->nodes; i++) {
         struct logic *n = g->node[i];
         before[i] = n->out;

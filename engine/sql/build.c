@@ -47,7 +47,7 @@ static struct ast *build_items(struct parser *p, struct ast *n, const struct ast
 static const struct ast *const *build_pair(struct parser *p, const struct ast *a,
                                            const struct ast *b, const struct ast *c)
 {
-    const struct ast **item = arena_array(p->arena, 3, sizeof(*item));
+    const struct ast **item = arena_array(p->arena, 3, sizeof(struct ast *));
     if (!item) {
         parser_fail(p, p->last.at, NULL, "out of memory");
         return NULL;
@@ -279,7 +279,7 @@ struct ast_list *ast_push(struct parser *p, struct ast_list *l, const struct ast
     }
     if (l->count == l->capacity) {
         uint32_t capacity = l->capacity ? l->capacity * 2 : 4;
-        const struct ast **item = arena_array(p->arena, capacity, sizeof(*item));
+        const struct ast **item = arena_array(p->arena, capacity, sizeof(struct ast *));
         if (!item) {
             parser_fail(p, p->last.at, NULL, "out of memory");
             return NULL;
