@@ -52,8 +52,11 @@ static sr_rc fs_finder_add(const struct fs_found *file, uint64_t begin, uint64_t
     char *id = fs_split_id(file->path, begin);
     sr_rc rc = id ? fs_split_save(&s, &note) : SR_ENOMEM;
     if (rc == SR_OK) {
-        struct sr_split split = {
-            .id = id, .note = {note.data, (uint32_t)note.len}, .order = file->stat.modified_us};
+        uint64_t last = end < s.file.size_bytes ? end : s.file.size_bytes;
+        struct sr_split split = {.id = id,
+                                 .note = {note.data, (uint32_t)note.len},
+                                 .order = file->stat.modified_us,
+                                 .size_bytes = (int64_t)(last - begin)};
         rc = out->add(out, &split);
     }
     free(id);

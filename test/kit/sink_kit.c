@@ -1,0 +1,310 @@
+#include "test/kit/sink_kit.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct sr_field sink_field = {
+    "line", {.kind = SR_VARCHAR, .is_nullable = true, .length = SR_LENGTH_MAX}};
+static const struct sr_schema sink_schema = {.fields = 1, .field = &sink_field, .rowtime = -1};
+
+struct sr_view *sink_kit_view(struct stage *s, uint32_t first, uint32_t last)
+{
+    struct sr_view *v = view_new(s->home, 1);
+    ck_assert_ptr_nonnull(v);
+    v->rows = v->picked = last - first + 1;
+    v->col[0] = column_new(s->home, &sink_field.type, SR_BATCH_ROWS);
+    ck_assert_ptr_nonnull(v->col[0]);
+    for (uint32_t i = 0; i < v->rows; i++) {
+        char text[32];
+        int len = snprintf(text, sizeof(text), "row-%u", first + i);
+        ck_assert(column_put_bytes(s->home, v->col[0], i, text, (uint32_t)len));
+    }
+    v->col[0]->rows = v->rows;
+    return v;
+}
+
+const char *sink_kit_rows(struct stage *s, uint32_t first, uint32_t last)
+{
+    char text[65536];
+    size_t n = 0;
+    text[0] = 0;
+    for (uint32_t i = first; i <= last; i++) {
+        n += (size_t)snprintf(text + n, sizeof(text) - n, "row-%u\n", i);
+    }
+    return stage_sort(s, text);
+}
+
+static sr_rc sink_note_add(struct sr_notes *n, enum sr_note_kind kind, struct sr_bytes note)
+{
+    struct sink_notes_kept *k = (struct sink_notes_kept *)n;
+    ck_assert_uint_lt(k->count, SINK_NOTES_MAX);
+    k->note[k->count].kind = kind;
+    k->note[k->count].len = note.len;
+    k->note[k->count].bytes = malloc(note.len > 0 ? note.len : 1);
+    memcpy(k->note[k->count++].bytes, note.data, note.len);
+    return SR_OK;
+}
+
+static void sink_note_drop(struct sink_notes_kept *k, uint32_t i)
+{
+    free(k->note[i].bytes);
+    memmove(&k->note[i], &k->note[i + 1], (k->count - i - 1) * sizeof(k->note[0]));
+    k->count--;
+}
+
+static void sink_asked(const struct sr_sink_open *o) { ((struct sink_run *)o->engine)->asked++; }
+
+void sink_run_open(struct sink_run *r, const struct sink_kit *k, uint32_t parts, uint64_t attempt)
+{
+    memset(r, 0, sizeof(*r));
+    r->kit = k;
+    r->parts = parts;
+    r->kept.base.add = sink_note_add;
+    for (uint32_t p = 0; p < parts; p++) {
+        size_t size = ((size_t)k->type->sink_size + 16) / 16 * 16;
+        r->sink[p] = aligned_alloc(16, size);
+        memset(r->sink[p], 0, size);
+        r->open[p] = (struct sr_sink_open){.size = sizeof(r->open[p]),
+                                           .host = &k->stage->host,
+                                           .conf = k->conf,
+                                           .schema = &sink_schema,
+                                           .format = k->format,
+                                           .format_conf = k->format_conf,
+                                           .part = p,
+                                           .parts = parts,
+                                           .job_id = "0123456789abcdef0123456789abcdef",
+                                           .uid = "out",
+                                           .lineage = 1,
+                                           .attempt = attempt,
+                                           .redo_dir = k->redo_dir,
+                                           .is_bounded = true,
+                                           .ask_checkpoint = sink_asked,
+                                           .engine = r};
+        sr_rc rc = k->type->open(r->sink[p], &r->open[p], &r->err);
+        ck_assert_msg(rc == SR_OK, "open: %s", r->err.words);
+    }
+}
+
+void sink_run_restore(struct sink_run *r, const struct sink_run *from)
+{
+    struct sr_bytes live[SINK_NOTES_MAX];
+    uint32_t count = from ? from->kept.count : 0, turn = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        live[i] = (struct sr_bytes){from->kept.note[i].bytes, from->kept.note[i].len};
+        if (from->kept.note[i].kind == SR_NOTE_STATE && r->kit->type->restore) {
+            sr_rc rc = r->kit->type->restore(r->sink[turn++ % r->parts], live[i], &r->err);
+            ck_assert_msg(rc == SR_OK, "restore: %s", r->err.words);
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (from->kept.note[i].kind == SR_NOTE_COMMIT) {
+            sr_rc rc =
+                r->kit->type->commit(r->sink[0], from->kept.note[i].checkpoint, live[i], &r->err);
+            ck_assert_msg(rc == SR_OK, "commit after a restore: %s", r->err.words);
+        }
+    }
+    if (r->kit->type->recover) {
+        sr_rc rc = r->kit->type->recover(r->sink[0], live, count, &r->err);
+        ck_assert_msg(rc == SR_OK, "recover: %s", r->err.words);
+    }
+}
+
+sr_rc sink_run_write(struct sink_run *r, uint32_t part, uint32_t first, uint32_t last)
+{
+    struct sr_view *v = sink_kit_view(r->kit->stage, first, last);
+    sr_rc rc = SR_OK;
+    for (uint32_t from = 0; rc == SR_OK && from < v->picked;) {
+        uint32_t done = 0;
+        struct sr_wait wait = {.fd = -1, .until_us = INT64_MAX};
+        rc = r->kit->type->write(r->sink[part], v, from, &done, &wait, &r->err);
+        from += done;
+    }
+    view_release(v);
+    return rc;
+}
+
+sr_rc sink_run_prepare(struct sink_run *r, uint64_t checkpoint, bool is_last)
+{
+    struct sr_wait wait = {.fd = -1, .until_us = INT64_MAX};
+    for (uint32_t i = r->kept.count; i-- > 0;) { /* states are replaced */
+        if (r->kept.note[i].kind == SR_NOTE_STATE) {
+            sink_note_drop(&r->kept, i);
+        }
+    }
+    uint32_t before = r->kept.count;
+    sr_rc rc = SR_OK;
+    for (uint32_t p = 0; rc == SR_OK && p < r->parts; p++) {
+        rc = r->kit->type->prepare(r->sink[p], checkpoint, is_last, &r->kept.base, &wait, &r->err);
+    }
+    for (uint32_t i = before; i < r->kept.count; i++) {
+        r->kept.note[i].checkpoint = checkpoint;
+    }
+    return rc;
+}
+
+sr_rc sink_run_commit(struct sink_run *r, bool forget)
+{
+    sr_rc rc = SR_OK;
+    for (uint32_t i = 0; rc == SR_OK && i < r->kept.count;) {
+        if (r->kept.note[i].kind != SR_NOTE_COMMIT) {
+            i++;
+            continue;
+        }
+        struct sr_bytes note = {r->kept.note[i].bytes, r->kept.note[i].len};
+        rc = r->kit->type->commit(r->sink[0], r->kept.note[i].checkpoint, note, &r->err);
+        if (forget) {
+            sink_note_drop(&r->kept, i);
+        } else {
+            i++;
+        }
+    }
+    return rc;
+}
+
+void sink_run_close(struct sink_run *r)
+{
+    for (uint32_t p = 0; p < r->parts; p++) {
+        r->kit->type->close(r->sink[p]);
+        free(r->sink[p]);
+        r->sink[p] = NULL;
+    }
+    r->parts = 0;
+}
+
+void sink_run_done(struct sink_run *r)
+{
+    sink_run_close(r);
+    while (r->kept.count > 0) {
+        sink_note_drop(&r->kept, r->kept.count - 1);
+    }
+}
+
+/* --- Checks ---------------------------------------------------------------------------------- */
+
+static void sink_expect(const struct sink_kit *k, const char *when, uint32_t last, bool is_last)
+{
+    const char *want = k->is_at_end && !is_last ? "" : sink_kit_rows(k->stage, 1, last);
+    const char *got = k->visible(k->stage);
+    ck_assert_msg(strcmp(got, want) == 0, "%s: visible is\n%sinstead of\n%s", when, got, want);
+}
+
+#define SINK_OK(r, call)                                              \
+    do {                                                              \
+        sr_rc rc_ = (call);                                           \
+        ck_assert_msg(rc_ == SR_OK, "%s: %s", #call, (r)->err.words); \
+    } while (0)
+
+static void sink_check_twice(const struct sink_kit *k)
+{
+    struct sink_run r, again;
+    k->reset(k->stage);
+    sink_run_open(&r, k, 1, 1);
+    sink_run_restore(&r, NULL);
+    SINK_OK(&r, sink_run_write(&r, 0, 1, 3));
+    sink_expect(k, "written", 0, false);
+    SINK_OK(&r, sink_run_prepare(&r, 1, false));
+    sink_expect(k, "prepared", 0, false);
+    SINK_OK(&r, sink_run_commit(&r, false));
+    sink_expect(k, "committed", 3, false);
+    SINK_OK(&r, sink_run_commit(&r, false));
+    sink_expect(k, "committed twice", 3, false);
+    SINK_OK(&r, sink_run_write(&r, 0, 4, 5));
+    SINK_OK(&r, sink_run_prepare(&r, 2, true));
+    SINK_OK(&r, sink_run_commit(&r, false));
+    sink_expect(k, "ended", 5, true);
+    sink_run_close(&r);
+    sink_run_open(&again, k, 1, 2);
+    sink_run_restore(&again, &r);
+    sink_expect(k, "committed by another attempt", 5, true);
+    sink_run_done(&again);
+    sink_run_done(&r);
+}
+
+/* Crashes after `step` steps of write, prepare, commit, write; goes on from the last checkpoint. */
+static void sink_check_crash(const struct sink_kit *k, uint32_t step, uint32_t parts)
+{
+    struct sink_run r, next;
+    k->reset(k->stage);
+    sink_run_open(&r, k, parts, 1);
+    sink_run_restore(&r, NULL);
+    uint32_t safe = 0;
+    if (step > 0) {
+        SINK_OK(&r, sink_run_write(&r, 0, 1, 4));
+    }
+    if (step > 1) {
+        SINK_OK(&r, sink_run_prepare(&r, 1, false));
+        safe = 4;
+    }
+    if (step > 2) {
+        SINK_OK(&r, sink_run_commit(&r, step > 3));
+    }
+    if (step > 4) {
+        SINK_OK(&r, sink_run_write(&r, parts - 1, 5, 9)); /* are lost, and come again */
+    }
+    sink_run_close(&r);
+    sink_run_open(&next, k, parts, 2);
+    sink_run_restore(&next, &r);
+    SINK_OK(&next, sink_run_write(&next, parts - 1, safe + 1, 9));
+    SINK_OK(&next, sink_run_prepare(&next, 2, false)); /* is dropped */
+    SINK_OK(&next, sink_run_write(&next, 0, 10, 11));
+    SINK_OK(&next, sink_run_prepare(&next, 3, false));
+    SINK_OK(&next, sink_run_commit(&next, true));
+    SINK_OK(&next, sink_run_prepare(&next, 4, true));
+    SINK_OK(&next, sink_run_commit(&next, true));
+    char when[64];
+    snprintf(when, sizeof(when), "crash at step %u, %u subtasks", step, parts);
+    sink_expect(k, when, 11, true);
+    ck_assert_msg(k->leftovers(k->stage)[0] == 0, "%s leaves %s", when, k->leftovers(k->stage));
+    sink_run_done(&next);
+    sink_run_done(&r);
+}
+
+/* A job that never wrote a row shows none, and leaves nothing. */
+static void sink_check_empty(const struct sink_kit *k)
+{
+    struct sink_run r;
+    k->reset(k->stage);
+    sink_run_open(&r, k, 1, 1);
+    sink_run_restore(&r, NULL);
+    SINK_OK(&r, sink_run_prepare(&r, 1, false));
+    SINK_OK(&r, sink_run_commit(&r, true));
+    SINK_OK(&r, sink_run_prepare(&r, 2, true));
+    SINK_OK(&r, sink_run_commit(&r, true));
+    sink_expect(k, "no row", 0, true);
+    ck_assert_str_eq(k->leftovers(k->stage), "");
+    sink_run_done(&r);
+}
+
+/* Two runs whose store was lost in between, so that all numbers repeat, keep the rows of both. */
+static void sink_check_same_numbers(const struct sink_kit *k)
+{
+    struct sink_run r;
+    k->reset(k->stage);
+    for (uint32_t run = 0; run < 2; run++) {
+        sink_run_open(&r, k, 1, 1);
+        sink_run_restore(&r, NULL);
+        SINK_OK(&r, sink_run_write(&r, 0, run * 3 + 1, run * 3 + 3));
+        SINK_OK(&r, sink_run_prepare(&r, 1, true));
+        SINK_OK(&r, sink_run_commit(&r, true));
+        sink_run_done(&r);
+    }
+    sink_expect(k, "a second run with the same numbers", 6, true);
+}
+
+void sink_kit_check(const struct sink_kit *k)
+{
+    sink_check_twice(k);
+    sink_check_empty(k);
+    for (uint32_t step = 0; step < 6; step++) {
+        sink_check_crash(k, step, 1);
+        if (k->parts_max != 1) {
+            sink_check_crash(k, step, 2);
+        }
+    }
+    if (!k->is_at_end) { /* a plain file is replaced by a fresh run */
+        sink_check_same_numbers(k);
+    }
+    k->reset(k->stage);
+}

@@ -1,0 +1,378 @@
+/* The filesystem source: which files, which splits, and every record exactly once. */
+#include "test/unit/unit.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "connectors/filesystem/filesystem.h"
+#include "connectors/filesystem/fs_walk.h"
+#include "test/kit/source_kit.h"
+
+static struct fs_source_conf conf_of(const char *path)
+{
+    return (struct fs_source_conf){.path = path,
+                                   .monitor_interval = {-1},
+                                   .split_size = {64u << 20},
+                                   .record_max = {64u << 20}};
+}
+
+static struct source_kit kit_of(struct stage *s, const struct fs_source_conf *conf)
+{
+    return (struct source_kit){.stage = s, .type = &fs_source_type, .conf = conf};
+}
+
+START_TEST(files_keep_the_promises_of_sources)
+{
+    struct stage s;
+    stage_open(&s);
+    stage_write(&s, "in/a.txt", "a1\na2\n\na4\n");
+    stage_write(&s, "in/b.txt", "b1\nb2 without its end");
+    stage_write(&s, "in/empty.txt", "");
+    stage_write(&s, "in/deep/down/c.txt", "c1\n");
+    struct fs_source_conf conf = conf_of(stage_path(&s, "in"));
+    struct source_kit k = kit_of(&s, &conf);
+    source_kit_check(&k);
+    ck_assert_str_eq(source_kit_lines(&s, source_kit_read(&k, 1, 100)),
+                     "\na1\na2\na4\nb1\nb2 without its end\nc1\n");
+    stage_close(&s);
+}
+END_TEST
+
+/* Wherever a file is cut into splits, each line is in exactly one of them. */
+START_TEST(every_cut_keeps_every_line)
+{
+    static const char *const text[] = {"one\ntwo\n\n\nfive is longer than the others\nsix\n",
+                                       "no end",
+                                       "\n",
+                                       "\n\n\n",
+                                       "a\nb",
+                                       "x\n"};
+    for (size_t t = 0; t < sizeof(text) / sizeof(text[0]); t++) {
+        struct stage s;
+        stage_open(&s);
+        stage_write(&s, "in.txt", text[t]);
+        struct fs_source_conf conf = conf_of(stage_path(&s, "in.txt"));
+        struct source_kit k = kit_of(&s, &conf);
+        const char *whole = source_kit_lines(&s, source_kit_read(&k, 1, 100));
+        for (uint64_t size = 1; size <= strlen(text[t]) + 1; size++) {
+            conf.split_size.bytes = size;
+            ck_assert_str_eq(source_kit_lines(&s, source_kit_read(&k, 2, 2)), whole);
+        }
+        conf.split_size.bytes = 5;
+        source_kit_check(&k);
+        stage_close(&s);
+    }
+}
+END_TEST
+
+/* Records that cross buffers, and fill several of them, come out whole. */
+START_TEST(records_longer_than_a_buffer_come_whole)
+{
+    struct stage s;
+    stage_open(&s);
+    static char text[3000000];
+    size_t n = 0;
+    for (uint32_t len = 1; n + len + 1 < sizeof(text); len = len * 3 + 1) {
+        memset(text + n, 'a' + (int)(len % 26), len);
+        text[n + len] = '\n';
+        n += len + 1;
+    }
+    text[n] = 0;
+    stage_write(&s, "in.txt", text);
+    struct fs_source_conf conf = conf_of(stage_path(&s, "in.txt"));
+    struct source_kit k = kit_of(&s, &conf);
+    const char *lines = source_kit_read(&k, 1, 1);
+    size_t total = 0, prefix = strlen(conf.path) + 1;
+    for (const char *at = lines; *at; at = strchr(at, '\n') + 1) {
+        total += strcspn(at, "\n") + 1 - prefix;
+    }
+    ck_assert_uint_eq(total, n);
+    conf.split_size.bytes = 100000;
+    ck_assert_str_eq(source_kit_lines(&s, source_kit_read(&k, 2, 3)), source_kit_lines(&s, lines));
+    stage_close(&s);
+}
+END_TEST
+
+/* A record over the limit fails, and the words name the file and the place. */
+START_TEST(a_record_over_the_limit_is_named)
+{
+    struct stage s;
+    stage_open(&s);
+    static char text[400001];
+    memset(text, 'x', sizeof(text) - 1);
+    memcpy(text, "ok\n", 3);
+    stage_write(&s, "in.txt", text);
+    struct fs_source_conf conf = conf_of(stage_path(&s, "in.txt"));
+    conf.record_max.bytes = 100000;
+    struct source_kit k = kit_of(&s, &conf);
+    struct source_run r;
+    source_run_open(&r, &k, 1, 10, NULL);
+    ck_assert_int_eq(source_run_discover(&r), SR_DISCOVERED_ALL);
+    ck_assert_int_eq(source_run_read(&r, UINT32_MAX), SR_POLL_FAILED);
+    ck_assert_int_eq(r.err.rc, SR_EDATA);
+    ck_assert_ptr_nonnull(strstr(r.err.words, "in.txt"));
+    ck_assert_ptr_nonnull(strstr(r.err.words, "byte 3 "));
+    source_run_close(&r);
+    stage_close(&s);
+}
+END_TEST
+
+static const char *walk(struct stage *s, const char *path, sr_rc *rc)
+{
+    struct fs_list l = {0};
+    struct sr_error err = {0};
+    char text[4096] = "";
+    *rc = fs_walk(&s->host, stage_path(s, path), &l, &err);
+    for (size_t i = 0; i < l.count; i++) {
+        strcat(strcat(text, l.item[i].path + strlen(s->dir) + 1), "\n");
+    }
+    fs_list_done(&l);
+    return stage_sort(s, text);
+}
+
+/* Patterns mean what a shell's mean, hidden names are left out, each file counts once. */
+START_TEST(patterns_find_their_files)
+{
+    static const struct {
+        const char *pattern, *files;
+    } sample[] = {
+        {"*.csv", "a.csv\nb.csv\n"},
+        {"a.csv", "a.csv\n"},
+        {"?.csv", "a.csv\nb.csv\n"},
+        {"[ac].*", "a.csv\nc.log\n"},
+        {"[!a].csv", "b.csv\n"},
+        {"{a,b}.csv", "a.csv\nb.csv\n"},
+        {"{a,a,*}.csv", "a.csv\nb.csv\n"},
+        {"{a.csv,d/{e,f}.csv}", "a.csv\nd/e.csv\n"},
+        {"**/*.csv", "a.csv\nb.csv\nd/e.csv\nd/x/y/g.csv\n"},
+        {"d/**", "d/e.csv\nd/x/y/g.csv\n"},
+        {"d/*/y/*", "d/x/y/g.csv\n"},
+        {"d/x/**/g.csv", "d/x/y/g.csv\n"},
+        {"d*", "d/e.csv\nd/x/y/g.csv\n"},
+        {"_*", "_hidden.csv\n"},
+        {".h*/*", ".hidden/h.csv\n"},
+        {"*.nothing", ""},
+        {"d", "d/e.csv\nd/x/y/g.csv\n"},
+    };
+    struct stage s;
+    stage_open(&s);
+    stage_write(&s, "a.csv", "");
+    stage_write(&s, "b.csv", "");
+    stage_write(&s, "c.log", "");
+    stage_write(&s, "_hidden.csv", "");
+    stage_write(&s, ".hidden/h.csv", "");
+    stage_write(&s, "d/e.csv", "");
+    stage_write(&s, "d/_f.csv", "");
+    stage_write(&s, "d/x/y/g.csv", "");
+    ck_assert_int_eq(symlink("..", stage_path(&s, "d/x/loop")), 0);
+    for (size_t i = 0; i < sizeof(sample) / sizeof(sample[0]); i++) {
+        sr_rc rc;
+        const char *got = walk(&s, sample[i].pattern, &rc);
+        ck_assert_int_eq(rc, SR_OK);
+        ck_assert_msg(strcmp(got, sample[i].files) == 0, "%s finds\n%s", sample[i].pattern, got);
+    }
+    stage_write(&s, "odd[1].csv", "");
+    sr_rc rc;
+    ck_assert_str_eq(walk(&s, "odd[1].csv", &rc), "odd[1].csv\n"); /* a name that is there wins */
+    (void)walk(&s, "absent.csv", &rc);
+    ck_assert_int_eq(rc, SR_EABSENT);
+    stage_close(&s);
+}
+END_TEST
+
+static enum sr_discovered discover(struct stage *s, const char *path, struct sr_error *err)
+{
+    struct fs_source_conf conf = conf_of(stage_path(s, path));
+    struct source_kit k = kit_of(s, &conf);
+    struct source_run r;
+    source_run_open(&r, &k, 1, 10, NULL);
+    enum sr_discovered got = source_run_discover(&r);
+    *err = r.err;
+    source_run_close(&r);
+    return got;
+}
+
+/* Absent input, a pattern without a match and a compressed file are faults with clear words. */
+START_TEST(what_cannot_be_read_is_said_at_discovery)
+{
+    struct stage s;
+    struct sr_error err;
+    stage_open(&s);
+    ck_assert_int_eq(discover(&s, "absent", &err), SR_DISCOVER_FAILED);
+    ck_assert_int_eq(err.rc, SR_EABSENT);
+    ck_assert_int_eq(discover(&s, "*.csv", &err), SR_DISCOVER_FAILED);
+    ck_assert_int_eq(err.rc, SR_EABSENT);
+    stage_write(&s, "old.log.gz", "\x1f\x8b");
+    ck_assert_int_eq(discover(&s, "old*", &err), SR_DISCOVER_FAILED);
+    ck_assert_ptr_nonnull(strstr(err.words, "compressed"));
+    ck_assert_int_eq(mkdir(stage_path(&s, "empty"), 0777), 0);
+    ck_assert_int_eq(discover(&s, "empty", &err), SR_DISCOVERED_ALL);
+    stage_close(&s);
+}
+END_TEST
+
+/* A file that vanished before it was read is counted; one that does while it is read fails. */
+START_TEST(vanishing_and_shrinking_are_seen)
+{
+    struct stage s;
+    stage_open(&s);
+    stage_write(&s, "in/a", "a1\n");
+    stage_write(&s, "in/b", "b1\nb2\nb3\n");
+    struct fs_source_conf conf = conf_of(stage_path(&s, "in"));
+    struct source_kit k = kit_of(&s, &conf);
+    struct source_run r, again;
+    source_run_open(&r, &k, 1, 10, NULL);
+    ck_assert_int_eq(source_run_discover(&r), SR_DISCOVERED_ALL);
+    ck_assert_int_eq(source_run_read(&r, 2), SR_POLL_DATA);
+    source_run_save(&r); /* a is read, b half */
+    stage_write(&s, "in/b", "b1\n");
+    source_run_open(&again, &k, 1, 10, &r);
+    ck_assert_int_eq(source_run_read(&again, UINT32_MAX), SR_POLL_FAILED);
+    ck_assert_int_eq(again.err.rc, SR_EMISFIT);
+    ck_assert_ptr_nonnull(strstr(again.err.words, "shrank from 9 to 3 bytes"));
+    source_run_close(&again);
+    stage_write(&s, "in/b", "B1\nb2\nb3\nb4\n"); /* longer, and another file */
+    source_run_open(&again, &k, 1, 10, &r);
+    ck_assert_int_eq(source_run_read(&again, UINT32_MAX), SR_POLL_FAILED);
+    ck_assert_ptr_nonnull(strstr(again.err.words, "another file"));
+    source_run_close(&again);
+    ck_assert_int_eq(remove(stage_path(&s, "in/b")), 0);
+    source_run_open(&again, &k, 1, 10, &r);
+    ck_assert_int_eq(source_run_read(&again, UINT32_MAX), SR_POLL_FAILED);
+    ck_assert_ptr_nonnull(strstr(again.err.words, "vanished while it was read"));
+    source_run_close(&again);
+    source_run_close(&r);
+    stage_close(&s);
+}
+END_TEST
+
+static void log_nothing(const struct env *e, enum sr_level level, const char *who, const char *line)
+{
+    (void)e;
+    (void)level;
+    (void)who;
+    (void)line;
+}
+
+START_TEST(a_file_that_vanished_unread_is_counted)
+{
+    struct stage s;
+    stage_open(&s);
+    s.env.log = log_nothing;
+    stage_write(&s, "in/a", "a1\n");
+    stage_write(&s, "in/b", "b1\n");
+    struct fs_source_conf conf = conf_of(stage_path(&s, "in"));
+    struct source_kit k = kit_of(&s, &conf);
+    struct source_run r;
+    source_run_open(&r, &k, 1, 10, NULL);
+    ck_assert_int_eq(source_run_discover(&r), SR_DISCOVERED_ALL);
+    ck_assert_int_eq(remove(stage_path(&s, "in/a")), 0);
+    ck_assert_int_eq(source_run_read(&r, UINT32_MAX), SR_POLL_SPLIT_END);
+    ck_assert_str_eq(source_kit_lines(&s, r.text), "b1\n");
+    ck_assert_int_eq(stage_counter(&s, "files-vanished"), 1);
+    source_run_close(&r);
+    stage_close(&s);
+}
+END_TEST
+
+static int64_t moved_us;
+static int64_t moved_clock(const struct env *e)
+{
+    (void)e;
+    return moved_us;
+}
+
+/* With an interval, new files and growth are read on; a half line waits for its newline. */
+START_TEST(monitored_files_are_read_on)
+{
+    struct stage s;
+    stage_open(&s);
+    s.env.mono_us = moved_clock;
+    moved_us = 1000;
+    stage_write(&s, "in/a", "a1\nhalf");
+    struct fs_source_conf conf = conf_of(stage_path(&s, "in"));
+    conf.monitor_interval.us = 1000000;
+    struct source_kit k = kit_of(&s, &conf);
+    struct source_run r;
+    source_run_open(&r, &k, 1, 10, NULL);
+    ck_assert_int_eq(source_run_discover(&r), SR_DISCOVERED_SOFAR);
+    ck_assert_int_eq(source_run_read(&r, UINT32_MAX), SR_POLL_IDLE);
+    ck_assert_str_eq(source_kit_lines(&s, r.text), "a1\n");
+    ck_assert_int_eq(r.wait.until_us, 1001000);
+    stage_append(&s, "in/a", " and whole\na3\n");
+    stage_write(&s, "in/b", "b1\n");
+    ck_assert_int_eq(source_run_read(&r, UINT32_MAX), SR_POLL_IDLE);
+    ck_assert_str_eq(source_kit_lines(&s, r.text), "a1\n"); /* not before the interval is over */
+    moved_us += 1000000;
+    ck_assert_int_eq(source_run_discover(&r), SR_DISCOVERED_SOFAR);
+    ck_assert_int_eq(source_run_read(&r, UINT32_MAX), SR_POLL_IDLE);
+    ck_assert_str_eq(source_kit_lines(&s, r.text), "a1\na3\nb1\nhalf and whole\n");
+    /* Saved at rest, gone on with later. */
+    struct source_run next;
+    stage_append(&s, "in/a", "a4\n");
+    source_run_save(&r);
+    source_run_open(&next, &k, 1, 10, &r);
+    ck_assert_int_eq(source_run_read(&next, UINT32_MAX), SR_POLL_IDLE);
+    ck_assert_str_eq(source_kit_lines(&s, next.text), "a4\n");
+    /* What was cut while it is followed is no longer what was read. */
+    stage_write(&s, "in/a", "x\n");
+    moved_us += 1000000;
+    ck_assert_int_eq(source_run_read(&next, UINT32_MAX), SR_POLL_FAILED);
+    ck_assert_int_eq(next.err.rc, SR_EMISFIT);
+    source_run_close(&next);
+    source_run_close(&r);
+    stage_close(&s);
+}
+END_TEST
+
+/* What is appended while a bounded source reads is left for a later run, but for the half line. */
+START_TEST(a_bounded_read_ends_where_the_file_did)
+{
+    struct stage s;
+    stage_open(&s);
+    stage_write(&s, "in", "1\n2\nhal");
+    struct fs_source_conf conf = conf_of(stage_path(&s, "in"));
+    struct source_kit k = kit_of(&s, &conf);
+    struct source_run r;
+    source_run_open(&r, &k, 1, 10, NULL);
+    ck_assert_int_eq(source_run_discover(&r), SR_DISCOVERED_ALL);
+    stage_append(&s, "in", "f\n4\n5\n");
+    ck_assert_int_eq(source_run_read(&r, UINT32_MAX), SR_POLL_SPLIT_END);
+    ck_assert_str_eq(source_kit_lines(&s, r.text), "1\n2\nhalf\n");
+    source_run_close(&r);
+    stage_close(&s);
+}
+END_TEST
+
+/* A position that was damaged is refused: every byte less, and every cut. */
+START_TEST(damaged_positions_are_refused)
+{
+    struct stage s;
+    stage_open(&s);
+    stage_write(&s, "in", "1\n2\n");
+    struct fs_source_conf conf = conf_of(stage_path(&s, "in"));
+    struct source_kit k = kit_of(&s, &conf);
+    struct source_run r;
+    source_run_open(&r, &k, 1, 10, NULL);
+    ck_assert_int_eq(source_run_discover(&r), SR_DISCOVERED_ALL);
+    source_run_save(&r);
+    for (uint32_t len = 0; len < r.split[0].len; len++) {
+        uint8_t *part = malloc(len > 0 ? len : 1);
+        memcpy(part, r.split[0].note, len);
+        struct sr_split split = {.id = r.split[0].id, .note = {part, len}};
+        ck_assert_int_eq(fs_source_type.add(r.reader[0], 1, &split, &r.err), SR_ECORRUPT);
+        free(part);
+    }
+    source_run_close(&r);
+    stage_close(&s);
+}
+END_TEST
+
+UNIT_MAIN("fs_source", files_keep_the_promises_of_sources, every_cut_keeps_every_line,
+          records_longer_than_a_buffer_come_whole, a_record_over_the_limit_is_named,
+          patterns_find_their_files, what_cannot_be_read_is_said_at_discovery,
+          vanishing_and_shrinking_are_seen, a_file_that_vanished_unread_is_counted,
+          monitored_files_are_read_on, a_bounded_read_ends_where_the_file_did,
+          damaged_positions_are_refused)
