@@ -196,13 +196,34 @@ struct ast *ast_call3(struct parser *p, const char *name, const struct ast *a, c
     return build_call(p, name, (const struct ast *const[3]){a, b, c}, 3);
 }
 
+/* The condition of one WHEN, whose values stand in a list. */
+static const struct ast *build_when(struct parser *p, const struct ast *subject,
+                                    const struct ast *values)
+{
+    if (!values) {
+        return NULL;
+    }
+    if (values->count == 1) {
+        return subject ? ast_call2(p, "=", subject, values->item[0]) : values->item[0];
+    }
+    if (!subject) {
+        parser_fail(p, values->item[1]->at, "CASE x WHEN 1, 2 THEN ... takes a list",
+                    "CASE without a value takes one condition a WHEN");
+        return NULL;
+    }
+    struct ast_list *in = ast_list(p, subject);
+    for (uint32_t i = 0; i < values->count; i++) {
+        in = ast_push(p, in, values->item[i]);
+    }
+    return in ? ast_call(p, "IN", in) : NULL;
+}
+
 struct ast *ast_case(struct parser *p, const struct ast *subject, const struct ast_list *branches,
                      const struct ast *otherwise)
 {
     struct ast_list *l = ast_list(p, NULL);
     for (uint32_t i = 0; branches && l && i + 1 < branches->count; i += 2) {
-        const struct ast *when = branches->item[i];
-        l = ast_push(p, l, subject ? ast_call2(p, "=", subject, when) : when);
+        l = ast_push(p, l, build_when(p, subject, branches->item[i]));
         l = l ? ast_push(p, l, branches->item[i + 1]) : NULL;
     }
     if (l && !otherwise) {

@@ -235,8 +235,8 @@ call(A) ::= TRY_CAST(F) LP expr(X) AS type(T) RP(U). {
 }
 call(A) ::= CASE(F) branches(L) otherwise(E) END(U).         { A = ast_span(ast_case(p, NULL, L, E), F.at, U.at + 3); }
 call(A) ::= CASE(F) expr(X) branches(L) otherwise(E) END(U). { A = ast_span(ast_case(p, X, L, E), F.at, U.at + 3); }
-branches(A) ::= WHEN expr(X) THEN expr(Y).                   { A = ast_push(p, ast_list(p, X), Y); }
-branches(A) ::= branches(L) WHEN expr(X) THEN expr(Y).       { A = ast_push(p, ast_push(p, L, X), Y); }
+branches(A) ::= WHEN exprs(X) THEN expr(Y).                  { A = ast_push(p, ast_list(p, ast_of(p, AST_LIST, X)), Y); }
+branches(A) ::= branches(L) WHEN exprs(X) THEN expr(Y).      { A = ast_push(p, ast_push(p, L, ast_of(p, AST_LIST, X)), Y); }
 otherwise(A) ::= .                             { A = NULL; }
 otherwise(A) ::= ELSE expr(X).                 { A = X; }
 

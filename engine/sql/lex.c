@@ -178,6 +178,7 @@ static int lex_word(struct parser *p, uint32_t at, struct token *out)
     }
 }
 
+/* x'00ff', and whatever else has one letter in front of its quote */
 static int lex_binary(struct parser *p, uint32_t at, struct token *out)
 {
     uint32_t len = lex_quoted(p, at + 1);
@@ -192,10 +193,10 @@ struct lex_sign {
 
 /* Longer ones first. */
 static const struct lex_sign lex_signs[] = {
-    {"<>", TK_NE},      {"!=", TK_NE},      {"<=", TK_LE},     {">=", TK_GE},  {"||", TK_CONCAT},
-    {"<", TK_LT},       {">", TK_GT},       {"=", TK_EQ},      {"+", TK_PLUS}, {"-", TK_MINUS},
-    {"*", TK_STAR},     {"/", TK_SLASH},    {"%", TK_PERCENT}, {"(", TK_LP},   {")", TK_RP},
-    {"[", TK_LBRACKET}, {"]", TK_RBRACKET}, {",", TK_COMMA},   {".", TK_DOT},  {";", TK_SEMICOLON},
+    {"<>", TK_NE},      {"<=", TK_LE},     {">=", TK_GE},  {"||", TK_CONCAT},   {"<", TK_LT},
+    {">", TK_GT},       {"=", TK_EQ},      {"+", TK_PLUS}, {"-", TK_MINUS},     {"*", TK_STAR},
+    {"/", TK_SLASH},    {"%", TK_PERCENT}, {"(", TK_LP},   {")", TK_RP},        {"[", TK_LBRACKET},
+    {"]", TK_RBRACKET}, {",", TK_COMMA},   {".", TK_DOT},  {";", TK_SEMICOLON},
 };
 
 static int lex_sign(struct parser *p, uint32_t at, struct token *out)
@@ -208,7 +209,9 @@ static int lex_sign(struct parser *p, uint32_t at, struct token *out)
         }
     }
     unsigned char c = (unsigned char)p->text[at];
-    if (c == '"') {
+    if (c == '!' && at + 1 < p->len && p->text[at + 1] == '=') {
+        parser_fail(p, at, "write <>", "!= is not allowed in Flink SQL");
+    } else if (c == '"') {
         parser_fail(p, at, "text stands in single quotes, a name in backticks",
                     "double quotes have no meaning in Flink SQL");
     } else if (c > ' ' && c < 0x7f) {
@@ -240,6 +243,8 @@ int lex_next(struct parser *p, uint32_t *at, struct token *out)
         kind = out->len ? TK_ID : -1;
     } else if ((*s == 'x' || *s == 'X') && has_next && s[1] == '\'') {
         kind = lex_binary(p, i, out);
+    } else if ((*s == 'n' || *s == 'N') && has_next && s[1] == '\'') {
+        kind = lex_binary(p, i, out) < 0 ? -1 : TK_STRING; /* N'...': every text is Unicode here */
     } else if (lex_is_digit(*s) || (*s == '.' && has_next && lex_is_digit(s[1]))) {
         kind = lex_number(p, i, out);
     } else if (lex_is_word(*s)) {

@@ -51,7 +51,7 @@ START_TEST(operators_bind_as_in_flink)
         {PARSE_EXPR, "-a + -5 - +3", "(- (+ (- (name a)) -5) 3)"},
         {PARSE_EXPR, "-9223372036854775808", "-9223372036854775808"},
         {PARSE_EXPR, "a -1", "(- (name a) 1)"},
-        {PARSE_EXPR, "(1 + 2) % 3 <> 4 != 5", "(<> (<> (% (+ 1 2) 3) 4) 5)"},
+        {PARSE_EXPR, "(1 + 2) % 3 <> 4 <> 5", "(<> (<> (% (+ 1 2) 3) 4) 5)"},
     };
     PARSE_CHECK(cases);
 }
@@ -88,6 +88,7 @@ START_TEST(special_forms_become_plain_calls)
         {PARSE_EXPR, "FLOOR(t TO HOUR) + CEIL(1.5)", "(+ (FLOOR (name t) 'HOUR') (CEIL 1.5))"},
         {PARSE_EXPR, "OVERLAY(a PLACING b FROM 1 FOR 2)", "(OVERLAY (name a) (name b) 1 2)"},
         {PARSE_EXPR, "CASE a WHEN 1 THEN 'x' ELSE 'y' END", "(CASE (= (name a) 1) 'x' 'y')"},
+        {PARSE_EXPR, "CASE a WHEN 1, 2 THEN N'x' END", "(CASE (IN (name a) 1 2) 'x' NULL)"},
         {PARSE_EXPR, "CASE WHEN a THEN 1 WHEN b THEN 2 END", "(CASE (name a) 1 (name b) 2 NULL)"},
         {PARSE_EXPR, "CAST(a AS DECIMAL(10, 2) NOT NULL)", "(CAST (name a) type@10-33)"},
         {PARSE_EXPR, "TRY_CAST(a AS TIMESTAMP(3) WITH LOCAL TIME ZONE)",
@@ -157,11 +158,13 @@ START_TEST(a_fault_says_token_place_and_what_was_expected)
         {PARSE_EXPR, "1abc",
          "0: '1abc' is neither a number nor a name [put a name that begins "
          "with a digit into backticks]"},
+        {PARSE_EXPR, "a != b", "2: != is not allowed in Flink SQL [write <>]"},
         {PARSE_EXPR, "a ? b", "2: '?' has no meaning here"},
         {PARSE_EXPR, "/* a", "0: this comment is not closed [end it with */]"},
         {PARSE_EXPR, "CASE WHEN a THEN 1", "18: the text ends too early"},
         {PARSE_EXPR, "SUM(a) OVER (PARTITION BY b)",
-         "7: unexpected 'OVER', expected an operator [Flink has this; streamrun does not have it yet]"},
+         "7: unexpected 'OVER', expected an operator [Flink has this; streamrun does not have it "
+         "yet]"},
         {PARSE_QUERY, "SELECT a FROM", "13: the text ends too early, expected a name"},
         {PARSE_SCHEMA, "a, b INT", "1: unexpected ',', expected a type"},
     };
