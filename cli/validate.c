@@ -3,6 +3,33 @@
 #include "cli/load.h"
 #include "cli/show.h"
 
+/* What each source->sink path keeps, and the weakest link where it could keep more. */
+static void validate_print(struct cli *c, const char *path, const struct loaded *l)
+{
+    const struct plan_path *p = NULL;
+    uint32_t n = plan_paths(c->arena, l->plan, &p);
+    json_t *list = json_array();
+    if (!c->is_json) fprintf(c->out, "%s: valid\n", path);
+    for (uint32_t i = 0; i < n; i++) {
+        const char *from = l->plan->node[p[i].source_node].step,
+                   *to = l->plan->node[p[i].sink_node].step;
+        const char *keeps = plan_guarantee_words(p[i].guarantee);
+        if (c->is_json) {
+            json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s?}", "source", from, "sink",
+                                                  to, "guarantee", keeps, "weakest", p[i].weakest));
+        } else {
+            fprintf(c->out, "  %s -> %s: %s%s%s%s\n", from, to, keeps, p[i].weakest ? " (" : "",
+                    p[i].weakest ? p[i].weakest : "", p[i].weakest ? ")" : "");
+        }
+    }
+    if (c->is_json) {
+        show_json(c, json_pack("{s:s, s:b, s:i, s:o}", "job", path, "valid", 1, "warnings",
+                               (int)l->faults->warnings, "paths", list));
+    } else {
+        json_decref(list);
+    }
+}
+
 static enum cli_exit validate_one(struct cli *c, const struct args *a, const char *path)
 {
     struct loaded l;
@@ -11,12 +38,7 @@ static enum cli_exit validate_one(struct cli *c, const struct args *a, const cha
     show_faults(c, l.faults);
     if (code == CLI_OK && args_has(a, "strict") && l.faults->warnings > 0) code = CLI_CONFIG;
     if (code != CLI_OK || !l.plan) return code;
-    if (c->is_json) {
-        show_json(c, json_pack("{s:s, s:b, s:i}", "job", path, "valid", 1, "warnings",
-                               (int)l.faults->warnings));
-        return code;
-    }
-    fprintf(c->out, "%s: valid\n%s", path, plan_guarantees(c->arena, l.plan));
+    validate_print(c, path, &l);
     return code;
 }
 
