@@ -424,13 +424,15 @@ sr_rc conf_read(const struct conf_input *in, struct registry *registry, struct f
     sr_rc rc = conf_gather(rd);
     if (rc == SR_OK) {
         conf_fill(rd, job);
+    }
+    if (rc == SR_OK && faults->errors > errors) {
+        rc = SR_ECONFIG;
+    }
+    if (rc == SR_OK) {
         job->description = describe_job(rd, job);
     }
-    bool is_broken = rd->entries.is_broken || arena_is_broken(a);
-    if (rc == SR_OK && (is_broken || !job->description)) {
+    if (rd->entries.is_broken || arena_is_broken(a)) {
         rc = SR_ENOMEM;
-    } else if (rc == SR_OK && faults->errors > errors) {
-        rc = SR_ECONFIG;
     }
     faults_sort(faults);
     if (rc == SR_OK) {

@@ -71,7 +71,7 @@ static void entries_flatten_pair(struct entries *e, struct entry_frame *frame, u
                   ENTRY_KEY_MAX);
         return;
     }
-    if (p->value->kind != NODE_MAPPING) {
+    if (p->value->kind != NODE_MAPPING || p->value->count == 0) {
         entries_add(e, &one);
         return;
     }

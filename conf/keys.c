@@ -162,7 +162,7 @@ static void keys_fault_section(struct reader *rd, const struct entry *e, const c
                      "dead letters are not there yet");
         return;
     }
-    if (node_is_null(e->value)) {
+    if (node_is_nothing(e->value)) {
         reader_fault(rd, e->name->at, NULL, "'%s' is empty", section);
         return;
     }
@@ -178,6 +178,23 @@ static void keys_fault_section(struct reader *rd, const struct entry *e, const c
 static const char *keys_value(struct reader *rd, struct entry *e)
 {
     return e->value->kind == NODE_SCALAR ? vars_expand(rd, e->value, e->dir) : "";
+}
+
+/* A misspelt section is one fault, whatever stands in it. */
+static bool keys_fault_near_section(struct reader *rd, const struct entry *e)
+{
+    static const char *const words[] = {"sources", "transforms", "sinks", "dead-letter", NULL};
+    const char *first = arena_text_n(rd->arena, e->key, strcspn(e->key, "."));
+    const char *meant = first ? nearest_word(first, words) : NULL;
+
+    if (!meant) {
+        return false;
+    }
+    const struct entry *group = entries_group(&rd->entries, first);
+    reader_fault(rd, group ? group->name->at : e->name->at,
+                 arena_printf(rd->arena, "did you mean '%s'?", meant),
+                 "unknown key '%s' of the job", first);
+    return true;
 }
 
 static void keys_leftover(struct reader *rd, struct entry *e, const struct opts_words *known)
@@ -203,7 +220,9 @@ static void keys_leftover(struct reader *rd, struct entry *e, const struct opts_
     case SETTINGS_UNKNOWN:
         break;
     }
-    opts_fault_unknown(rd, e, e->key, known, "the job");
+    if (!keys_fault_near_section(rd, e)) {
+        opts_fault_unknown(rd, e, e->key, known, "the job");
+    }
 }
 
 void keys_leftovers(struct reader *rd)

@@ -232,6 +232,8 @@ void opts_fill(const struct opts_scope *s, const struct sr_opt *opts, void *conf
         struct entry *e = opts_entry(&one);
         if (!e) {
             opts_default(&one);
+        } else if (o->flags & OPTS_TEXT) {
+            continue;
         } else if (o->kind == SR_OPT_LIST) {
             opts_list(&one, e);
         } else {
@@ -288,6 +290,19 @@ static const char *opts_meant(const char *rest, const struct opts_words *known, 
     return known->item ? nearest_word(rest, known->item) : NULL;
 }
 
+/* `checkpointing:` with all its keys commented out says nothing, and is no fault. */
+static bool opts_is_empty_group(const struct entry *e, const char *rest,
+                                const struct opts_words *known)
+{
+    size_t len = strlen(rest);
+    for (uint32_t i = 0; node_is_nothing(e->value) && i < known->count; i++) {
+        if (strncmp(known->item[i], rest, len) == 0 && known->item[i][len] == '.') {
+            return true;
+        }
+    }
+    return false;
+}
+
 void opts_fault_unknown(struct reader *rd, const struct entry *e, const char *rest,
                         const struct opts_words *known, const char *where)
 {
@@ -296,18 +311,22 @@ void opts_fault_unknown(struct reader *rd, const struct entry *e, const char *re
     const char *hint = NULL;
     bool is_part;
 
+    if (opts_is_empty_group(e, rest, known)) {
+        return;
+    }
     const char *meant = opts_meant(rest, known, &is_part);
-    if (is_part && e->value->page) {
+    bool is_known = conf_option(rd->registry, rest, 0, &other, &other_where);
+    if (is_part && e->value->page && !is_known) {
         reader_fault(rd, e->name->at, NULL, "'%s' takes one value, not a mapping with '%s'", meant,
                      rest + strlen(meant) + 1);
         return;
     }
-    if (meant) {
-        hint = arena_printf(rd->arena, "did you mean '%s'?", meant);
-    } else if (conf_option(rd->registry, rest, 0, &other, &other_where)) {
+    if (is_known) {
         hint = strcmp(other_where, "job") == 0
                    ? "it is a key of the job: write it in the first column"
                    : arena_printf(rd->arena, "it is a key of: %s", other_where);
+    } else if (meant && !is_part) {
+        hint = arena_printf(rd->arena, "did you mean '%s'?", meant);
     }
     reader_fault(rd, e->name->at, hint, "unknown key '%s' of %s", rest, where);
 }

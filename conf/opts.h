@@ -5,6 +5,9 @@
 
 #include "conf/reader.h"
 
+/* A flag of ours in a table: the value is read elsewhere, with its places (texts.c). */
+#define OPTS_TEXT (1u << 31)
+
 /* Which keys a table stands for, and who is asked for what is missing. */
 struct opts_scope {
     struct reader *rd;

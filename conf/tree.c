@@ -45,6 +45,11 @@ bool node_is_null(const struct node *n)
     return n->len == 0 || strcmp(n->text, "~") == 0 || strcmp(n->text, "null") == 0;
 }
 
+bool node_is_nothing(const struct node *n)
+{
+    return node_is_null(n) || (n->kind == NODE_MAPPING && n->count == 0);
+}
+
 static uint32_t tree_offset(const struct tree *t, yaml_mark_t mark)
 {
     return page_offset(t->page, mark.line, mark.column);
@@ -214,14 +219,14 @@ static void tree_scalar(struct tree *t, const yaml_event_t *e)
         tree_out_of_memory(t);
         return;
     }
-    if (memchr(n->text, '\0', n->len)) {
-        fault_add(t->faults, FAULT_ERROR, n->at, NULL, "a text cannot have a zero byte in it");
-        n->len = (uint32_t)strlen(n->text);
-    }
     if (n->style == NODE_SINGLE || n->style == NODE_DOUBLE) {
         n->at.column++;
     } else if (n->style == NODE_LITERAL || n->style == NODE_FOLDED) {
         tree_place_block(n);
+    }
+    if (memchr(n->text, '\0', n->len)) {
+        fault_add(t->faults, FAULT_ERROR, n->at, NULL, "a text cannot have a zero byte in it");
+        n->len = (uint32_t)strlen(n->text);
     }
     tree_check_tag(t, e->data.scalar.tag, e->start_mark);
     (void)tree_anchor_add(t, e->data.scalar.anchor, n, e->start_mark);

@@ -60,5 +60,6 @@ sr_rc tree_read(struct page *page, struct faults *faults, struct node **root);
 
 /* An empty value: `key:` with nothing behind it, or a plain ~ or null. */
 bool node_is_null(const struct node *n);
+bool node_is_nothing(const struct node *n); /* null, or a mapping without keys */
 
 #endif
