@@ -9,8 +9,6 @@
 #include "engine/base/error.h"
 #include "engine/run/inner.h"
 
-#define SUPERVISE_RESTARTS_MAX (1u << 20) /* in one process: attempt numbers of sinks are cut so */
-
 /* --- Requests --------------------------------------------------------------------------------- */
 
 void supervise_answer(struct run_request *r, sr_rc rc, const struct sr_error *why)
@@ -128,34 +126,34 @@ static void supervise_watch(struct supervise *s, struct crew *c)
 static sr_rc supervise_open(struct supervise *s, struct sr_error *err)
 {
     const struct manifest *restore = NULL;
-    sr_rc rc = supervise_find_restore(s, &restore, err);
+    /* What an attempt left behind is told from what is new by the number of the attempt. */
+    sr_rc rc = s->shown.restarts > 0 ? store_next_attempt(s->conf.store, err) : SR_OK;
+    if (rc == SR_OK) rc = supervise_find_restore(s, &restore, err);
     if (rc != SR_OK) return rc;
-    /* Without durable store NULL is right; a store that cannot make the directory says so. */
-    struct sr_error redo = {.rc = SR_OK};
-    const char *redo_dir = store_redo_dir(s->conf.store, &redo);
-    if (!redo_dir && redo.rc != SR_OK) {
-        *err = redo;
-        return err->rc;
+    const char *redo_dir = NULL; /* right for a store that dies with the process */
+    if (store_is_durable(s->conf.store)) {
+        redo_dir = store_redo_dir(s->conf.store, err);
+        if (!redo_dir) return err->rc;
     }
-    struct crew_conf conf = {
-        .plan = s->plan,
-        .env = s->env,
-        .restore = restore,
-        .may_drop_state = s->conf.may_drop_state,
-        .is_at_least_once = s->plan->job->settings.mode.index == MODE_AT_LEAST_ONCE,
-        .sink_open = {.job_id = s->plan->job->id,
-                      .lineage = s->conf.lineage,
-                      .attempt =
-                          store_attempt(s->conf.store) * SUPERVISE_RESTARTS_MAX + s->shown.restarts,
-                      .checkpoint = restore ? restore->checkpoint : 0,
-                      .redo_dir = redo_dir,
-                      .is_bounded = s->plan->is_bounded}};
+    struct crew_conf conf = {.plan = s->plan,
+                             .env = s->env,
+                             .restore = restore,
+                             .may_drop_state = s->conf.may_drop_state,
+                             .is_at_least_once =
+                                 s->plan->job->settings.mode.index == MODE_AT_LEAST_ONCE,
+                             .sink_open = {.job_id = s->plan->job->id,
+                                           .lineage = s->conf.lineage,
+                                           .attempt = store_attempt(s->conf.store),
+                                           .checkpoint = restore ? restore->checkpoint : 0,
+                                           .redo_dir = redo_dir,
+                                           .is_bounded = s->plan->is_bounded}};
     rc = crew_new(&s->crew, &conf, err);
     if (rc != SR_OK) return rc;
     s->crew->reports.wake = supervise_wake;
     s->crew->reports.ctx = s;
     mutex_lock(s->lock);
     s->shown.restored_from = conf.sink_open.checkpoint;
+    s->shown.attempt = conf.sink_open.attempt;
     mutex_unlock(s->lock);
     rc = crew_open(s->crew, &conf, err);
     if (rc != SR_OK) return rc;
@@ -240,7 +238,7 @@ static void supervise_failed(struct supervise *s, const struct sr_error *why)
         return;
     }
     struct restart_answer answer = restart_failed(&s->restart, now_us, s->env->random(s->env));
-    if (answer.give_up || s->shown.restarts + 1 == SUPERVISE_RESTARTS_MAX) {
+    if (answer.give_up) {
         supervise_finish(s, RUN_FAILED, why);
         return;
     }

@@ -1,0 +1,268 @@
+#include <string.h>
+
+#include "test/unit/unit.h"
+
+#include "test/unit/run/world.h"
+
+#include "engine/base/arena.h"
+
+#define STEPS_MAX 3000000u
+
+static struct supervise *start(struct world *w, struct store *store, const struct manifest *restore)
+{
+    struct supervise *s = NULL;
+    struct sr_error err = {.rc = SR_OK};
+    struct run_conf conf = {
+        .env = &w->env, .plan = world_plan(w), .store = store, .restore = restore, .lineage = 1};
+    ck_assert_msg(supervise_new(&s, &conf, &err) == SR_OK, "%s", err.words);
+    supervise_begin(s, &w->sched);
+    return s;
+}
+
+static void expect_end(struct supervise *s, enum run_end end)
+{
+    struct sr_error err = {.rc = SR_OK};
+    enum run_end got = supervise_end(s, &err);
+    ck_assert_msg(got == end, "ended %d instead of %d: %s", (int)got, (int)end, err.words);
+}
+
+/* A bounded job ends by itself, with every row shown exactly once. */
+START_TEST(test_bounded_job_finishes)
+{
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct world w;
+        world_init(&w, seed);
+        w.parts_source = 1 + (uint32_t)(seed % 3);
+        w.parts_count = 1 + (uint32_t)(seed / 3 % 3);
+        w.parts_sink = 1 + (uint32_t)(seed / 9 % 3);
+        struct store *store = world_store(&w);
+        struct supervise *s = start(&w, store, NULL);
+        ck_assert(!world_run(&w, s, STEPS_MAX, NULL));
+        expect_end(s, RUN_FINISHED);
+        const char *wrong = world_check(&w);
+        ck_assert_msg(!wrong, "seed %d: %s", (int)seed, wrong);
+        supervise_free(s);
+        store_close(store);
+        world_done(&w);
+    }
+}
+END_TEST
+
+/* Without an interval nothing is shown before the end, and then everything is. */
+START_TEST(test_without_interval_all_is_shown_at_the_end)
+{
+    struct world w;
+    world_init(&w, 7);
+    w.interval_us = -1;
+    struct store *store = world_store(&w);
+    struct supervise *s = start(&w, store, NULL);
+    ck_assert(!world_run(&w, s, STEPS_MAX, NULL));
+    expect_end(s, RUN_FINISHED);
+    ck_assert(!world_check(&w));
+    struct arena *a = arena_new();
+    struct run_status status;
+    supervise_status(s, a, &status);
+    ck_assert_uint_eq(status.checkpoints_shown, 1);
+    ck_assert_int_eq(status.node[0].in, 800);
+    ck_assert_int_eq(status.node[2].absorbed, 800);
+    ck_assert_int_eq(status.node[3].out, 800);
+    arena_free(a);
+    supervise_free(s);
+    store_close(store);
+    world_done(&w);
+}
+END_TEST
+
+/* Whatever fails and wherever, a restart from the newest checkpoint repeats nothing and loses
+ * nothing; what the job counts says the same. */
+START_TEST(test_restarts_keep_exactly_once)
+{
+    uint32_t failures = 0;
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        struct world w;
+        world_init(&w, seed * 977);
+        w.busy_write = w.busy_commit = w.busy_prepare = 100;
+        w.parts_source = 1 + (uint32_t)world_random(&w, 3);
+        w.parts_count = 1 + (uint32_t)world_random(&w, 3);
+        w.parts_sink = 1 + (uint32_t)world_random(&w, 3);
+        w.interval_us = 2000 + (int64_t)world_random(&w, 20000);
+        struct store *store = world_store(&w);
+        struct supervise *s = start(&w, store, NULL);
+        bool goes_on = true;
+        while (goes_on) {
+            w.fail_in = w.failures < 8 ? (int64_t)world_random(&w, 60) : -1;
+            goes_on = world_run(&w, s, 400, NULL);
+        }
+        expect_end(s, RUN_FINISHED);
+        const char *wrong = world_check(&w);
+        ck_assert_msg(!wrong, "seed %d: %s", (int)seed, wrong);
+        struct arena *a = arena_new();
+        struct run_status status;
+        supervise_status(s, a, &status);
+        ck_assert_int_eq(status.node[0].in, 800);
+        ck_assert_int_eq(status.node[3].out, 800);
+        ck_assert(w.failures == 0 || status.restarts > 0);
+        ck_assert(w.failures == 0 || strstr(status.first_cause, "failure 1 was asked for"));
+        failures += w.failures;
+        arena_free(a);
+        supervise_free(s);
+        store_close(store);
+        world_done(&w);
+    }
+    ck_assert_uint_gt(failures, 100);
+}
+END_TEST
+
+static bool has_shown_some(const struct world *w, struct supervise *s)
+{
+    (void)s;
+    return world_shown(w) > 100;
+}
+
+/* A process that dies is followed by one with other parallelisms, which goes on from the newest
+ * checkpoint: splits, keyed state and notes find new owners. */
+START_TEST(test_rescale_after_death_keeps_exactly_once)
+{
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        struct world w;
+        world_init(&w, seed * 7919);
+        w.busy_write = w.busy_commit = 50;
+        struct store *store = world_store(&w);
+        struct arena *a = arena_new();
+        struct manifest *m = NULL;
+        struct sr_error err = {.rc = SR_OK};
+        bool goes_on = true;
+        for (uint32_t life = 0; goes_on; life++) {
+            ck_assert_uint_lt(life, 200);
+            w.parts_source = 1 + (uint32_t)world_random(&w, 4);
+            w.parts_count = 1 + (uint32_t)world_random(&w, 4);
+            w.parts_sink = 1 + (uint32_t)world_random(&w, 3);
+            w.busy_commit = life % 2 == 0 ? 50 : 0;
+            struct supervise *s = start(&w, store, m);
+            goes_on = world_run(&w, s, 500 + world_random(&w, 6000), NULL);
+            if (!goes_on) expect_end(s, RUN_FINISHED);
+            supervise_free(s);
+            if (store_load_newest(store, a, &m, &err) != SR_OK) m = NULL;
+        }
+        const char *wrong = world_check(&w);
+        ck_assert_msg(!wrong, "seed %d: %s", (int)seed, wrong);
+        arena_free(a);
+        store_close(store);
+        world_done(&w);
+    }
+}
+END_TEST
+
+/* A suspended job has shown exactly what its last checkpoint holds, and goes on behind it. */
+START_TEST(test_suspend_and_go_on)
+{
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct world w;
+        world_init(&w, seed);
+        w.rows = 1000;
+        struct store *store = world_store(&w);
+        struct arena *a = arena_new();
+        struct supervise *s = start(&w, store, NULL);
+        ck_assert(world_run(&w, s, STEPS_MAX, has_shown_some));
+        supervise_ask(s, RUN_ASK_SUSPEND);
+        ck_assert(!world_run(&w, s, STEPS_MAX, NULL));
+        expect_end(s, RUN_SUSPENDED);
+        struct run_status status;
+        supervise_status(s, a, &status);
+        ck_assert_int_eq(status.node[0].in, world_shown(&w));
+        ck_assert_int_lt(world_shown(&w), 4000);
+        supervise_free(s);
+        struct manifest *m = NULL;
+        struct sr_error err = {.rc = SR_OK};
+        ck_assert_int_eq(store_load_newest(store, a, &m, &err), SR_OK);
+        s = start(&w, store, m);
+        ck_assert(!world_run(&w, s, STEPS_MAX, NULL));
+        expect_end(s, RUN_FINISHED);
+        ck_assert(!world_check(&w));
+        supervise_free(s);
+        arena_free(a);
+        store_close(store);
+        world_done(&w);
+    }
+}
+END_TEST
+
+/* An unbounded job goes on for ever, and cancel ends it at once. */
+START_TEST(test_cancel)
+{
+    struct world w;
+    world_init(&w, 3);
+    w.is_bounded = false;
+    struct store *store = world_store(&w);
+    struct supervise *s = start(&w, store, NULL);
+    ck_assert(world_run(&w, s, 200000, NULL));
+    ck_assert(!world_check(&w)); /* all is read and shown, by periodic checkpoints */
+    supervise_ask(s, RUN_ASK_CANCEL);
+    ck_assert(!world_run(&w, s, 1000, NULL));
+    expect_end(s, RUN_CANCELED);
+    supervise_free(s);
+    store_close(store);
+    world_done(&w);
+}
+END_TEST
+
+/* With no strategy the first failure ends the job, and says which. */
+START_TEST(test_no_restart)
+{
+    struct world w;
+    world_init(&w, 5);
+    w.restart = RESTART_NONE;
+    w.fail_in = 3;
+    struct store *store = world_store(&w);
+    struct supervise *s = start(&w, store, NULL);
+    ck_assert(!world_run(&w, s, STEPS_MAX, NULL));
+    struct sr_error err;
+    ck_assert_int_eq(supervise_end(s, &err), RUN_FAILED);
+    ck_assert_int_eq(err.rc, SR_EIO);
+    ck_assert_str_eq(err.words, "step 'pass': failure 1 was asked for");
+    supervise_free(s);
+    store_close(store);
+    world_done(&w);
+}
+END_TEST
+
+/* State that no step claims stops the start, naming it; unless it may be dropped. */
+START_TEST(test_state_that_nobody_claims)
+{
+    struct world w;
+    world_init(&w, 11);
+    struct store *store = world_store(&w);
+    struct arena *a = arena_new();
+    struct supervise *s = start(&w, store, NULL);
+    ck_assert(world_run(&w, s, STEPS_MAX, has_shown_some));
+    supervise_free(s);
+    struct manifest *m = NULL;
+    struct sr_error err = {.rc = SR_OK};
+    ck_assert_int_eq(store_load_newest(store, a, &m, &err), SR_OK);
+    (void)world_plan(&w);
+    w.node[2].uid = "other";
+    struct run_conf conf = {
+        .env = &w.env, .plan = &w.plan, .store = store, .restore = m, .lineage = 1};
+    ck_assert_int_eq(supervise_new(&s, &conf, &err), SR_OK);
+    supervise_begin(s, &w.sched);
+    ck_assert(!world_run(&w, s, 1000, NULL));
+    ck_assert_int_eq(supervise_end(s, &err), RUN_FAILED);
+    ck_assert_int_eq(err.rc, SR_EMISFIT);
+    ck_assert_msg(strstr(err.words, "'count'"), "%s", err.words);
+    supervise_free(s);
+    conf.may_drop_state = true;
+    ck_assert_int_eq(supervise_new(&s, &conf, &err), SR_OK);
+    supervise_begin(s, &w.sched);
+    ck_assert(!world_run(&w, s, STEPS_MAX, NULL));
+    expect_end(s, RUN_FINISHED);
+    supervise_free(s);
+    arena_free(a);
+    store_close(store);
+    world_done(&w);
+}
+END_TEST
+
+UNIT_MAIN("run: supervise", test_bounded_job_finishes,
+          test_without_interval_all_is_shown_at_the_end, test_restarts_keep_exactly_once,
+          test_rescale_after_death_keeps_exactly_once, test_suspend_and_go_on, test_cancel,
+          test_no_restart, test_state_that_nobody_claims)
