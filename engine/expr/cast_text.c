@@ -342,6 +342,16 @@ static void cast_to_bytes(struct call *k)
 }
 static const struct kernel cast_k_to_bytes = {.run = cast_to_bytes};
 
+/* The same bytes under another kind. */
+static void cast_text_same(struct call *k)
+{
+    const struct sr_span *a = k->arg[0]->values;
+    struct sr_span *to = k->out->values;
+    call_share(k, 0);
+    CALL_EACH_ROW(k, r) { to[r] = a[r]; }
+}
+static const struct kernel cast_k_text_same = {.run = cast_text_same};
+
 static const struct kernel *cast_between_text(const struct sr_type *from, const struct sr_type *to)
 {
     if (to->kind == SR_CHAR) {
@@ -355,7 +365,10 @@ const struct kernel *cast_to_text(const struct sr_type *from, const struct sr_ty
 {
     if (sr_is_bytes(to->kind)) {
         bool is_kept = to->kind == SR_VARBINARY && to->length == SR_LENGTH_MAX;
-        return !type_is_string(from->kind) ? NULL : is_kept ? &cast_alias : &cast_k_to_bytes;
+        return !type_is_string(from->kind) ? NULL
+               : !is_kept                  ? &cast_k_to_bytes
+               : sr_is_bytes(from->kind)   ? &cast_alias
+                                           : &cast_k_text_same;
     }
     if (sr_is_text(from->kind)) {
         return cast_between_text(from, to);

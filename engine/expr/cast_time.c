@@ -47,18 +47,36 @@ static void cast_stamp_cut(struct call *k)
 }
 static const struct kernel cast_k_stamp_cut = {.run = cast_stamp_cut, .flags = KERNEL_DENSE};
 
+/* The same number under another type: precision and kind say how it is written. */
+static void cast_stamp_same(struct call *k)
+{
+    const int64_t *a = k->arg[0]->values;
+    int64_t *to = k->out->values;
+    CALL_LOOP(k, to[r] = a[r]);
+}
+static const struct kernel cast_k_stamp_same = {.run = cast_stamp_same, .flags = KERNEL_DENSE};
+
+static void cast_time_cut(struct call *k)
+{
+    static const int32_t unit[] = {1000, 100, 10, 1};
+    const int32_t *a = k->arg[0]->values;
+    int32_t *to = k->out->values, by = unit[k->out->type.length < 3 ? k->out->type.length : 3];
+    CALL_EACH_ROW(k, r) { to[r] = a[r] / by * by; }
+}
+static const struct kernel cast_k_time_cut = {.run = cast_time_cut, .flags = KERNEL_DENSE};
+
 const struct kernel *cast_time(const struct sr_type *from, const struct sr_type *to)
 {
     if (type_is_stamp(to->kind)) {
         if (type_is_stamp(from->kind)) {
-            return from->length <= to->length ? &cast_alias : &cast_k_stamp_cut;
+            return from->length <= to->length ? &cast_k_stamp_same : &cast_k_stamp_cut;
         }
         return from->kind == SR_DATE   ? &cast_k_date_stamp
                : from->kind == SR_TIME ? &cast_k_time_stamp
                                        : NULL;
     }
     if (from->kind == to->kind) {
-        return &cast_alias;
+        return from->kind == SR_TIME && from->length != to->length ? &cast_k_time_cut : &cast_alias;
     }
     if (!type_is_stamp(from->kind)) {
         return NULL;

@@ -55,6 +55,7 @@ enum extract_unit {
     EXTRACT_SECOND,
     EXTRACT_MILLISECOND, /* from here on: of a number of us */
     EXTRACT_MICROSECOND,
+    EXTRACT_NANOSECOND,
     EXTRACT_UNITS
 };
 
@@ -113,7 +114,9 @@ static int64_t extract_of_stamp(enum extract_unit unit, int64_t us)
         return extract_of_ms(unit, moment_floor_div(us, 1000));
     }
     int64_t rest = us - moment_floor_div(us, 1000000) * 1000000;
-    return unit == EXTRACT_MILLISECOND ? rest / 1000 : rest;
+    return unit == EXTRACT_MILLISECOND   ? rest / 1000
+           : unit == EXTRACT_MICROSECOND ? rest
+                                         : rest * 1000;
 }
 
 /* A DATE has hours, minutes and seconds too, in Flink: those of its number of days taken as ms. */
@@ -150,11 +153,12 @@ static int64_t extract_of_time(enum extract_unit unit, int32_t ms)
         CALL_EACH_ROW(k, r) { to[r] = extract_of_##from(EXTRACT_##unit, a[r]); } \
     }
 
-#define EXTRACT_DAYS(X, from, T)                                                           \
-    X(from, T, YEAR)                                                                       \
-    X(from, T, QUARTER) X(from, T, MONTH) X(from, T, WEEK) X(from, T, DAY) X(from, T, DOY) \
-        X(from, T, DOW) X(from, T, ISODOW) X(from, T, ISOYEAR) X(from, T, DECADE)          \
-            X(from, T, CENTURY) X(from, T, MILLENNIUM)
+#define EXTRACT_DAYS(X, from, T)                                                       \
+    X(from, T, YEAR)                                                                   \
+    X(from, T, QUARTER)                                                                \
+    X(from, T, MONTH) X(from, T, WEEK) X(from, T, DAY) X(from, T, DOY) X(from, T, DOW) \
+        X(from, T, ISODOW) X(from, T, ISOYEAR) X(from, T, DECADE) X(from, T, CENTURY)  \
+            X(from, T, MILLENNIUM)
 #define EXTRACT_CLOCK(X, from, T) X(from, T, HOUR) X(from, T, MINUTE) X(from, T, SECOND)
 
 /* clang-format off */
@@ -163,6 +167,7 @@ EXTRACT_CLOCK(EXTRACT_LOOP, stamp, int64_t)
 EXTRACT_LOOP(stamp, int64_t, EPOCH)
 EXTRACT_LOOP(stamp, int64_t, MILLISECOND)
 EXTRACT_LOOP(stamp, int64_t, MICROSECOND)
+EXTRACT_LOOP(stamp, int64_t, NANOSECOND)
 EXTRACT_DAYS(EXTRACT_LOOP, date, int32_t)
 EXTRACT_CLOCK(EXTRACT_LOOP, date, int32_t)
 EXTRACT_LOOP(date, int32_t, EPOCH)
@@ -179,7 +184,7 @@ EXTRACT_CLOCK(EXTRACT_LOOP, span, int64_t)
 static const struct kernel extract_k_stamp[EXTRACT_UNITS] = {
     EXTRACT_DAYS(EXTRACT_ENTRY, stamp, ) EXTRACT_CLOCK(EXTRACT_ENTRY, stamp, )
     EXTRACT_ENTRY(stamp, , EPOCH) EXTRACT_ENTRY(stamp, , MILLISECOND)
-    EXTRACT_ENTRY(stamp, , MICROSECOND)};
+    EXTRACT_ENTRY(stamp, , MICROSECOND) EXTRACT_ENTRY(stamp, , NANOSECOND)};
 static const struct kernel extract_k_date[EXTRACT_UNITS] = {
     EXTRACT_DAYS(EXTRACT_ENTRY, date, ) EXTRACT_CLOCK(EXTRACT_ENTRY, date, )
     EXTRACT_ENTRY(date, , EPOCH)};
@@ -192,9 +197,9 @@ static const struct kernel extract_k_span[EXTRACT_UNITS] = {
 /* clang-format on */
 
 static const char *const extract_names[EXTRACT_UNITS] = {
-    "YEAR",  "QUARTER", "MONTH",   "WEEK",   "DAY",         "DOY",
-    "DOW",   "ISODOW",  "ISOYEAR", "DECADE", "CENTURY",     "MILLENNIUM",
-    "EPOCH", "HOUR",    "MINUTE",  "SECOND", "MILLISECOND", "MICROSECOND"};
+    "YEAR",   "QUARTER", "MONTH",       "WEEK",        "DAY",        "DOY",   "DOW",
+    "ISODOW", "ISOYEAR", "DECADE",      "CENTURY",     "MILLENNIUM", "EPOCH", "HOUR",
+    "MINUTE", "SECOND",  "MILLISECOND", "MICROSECOND", "NANOSECOND"};
 
 static const struct kernel *extract_kernels(const struct sr_type *t)
 {

@@ -499,7 +499,7 @@ static const struct func text_funcs[] = {
     TEXT_ROW("TRIM", 1, 2, "ss", RESULT_VARCHAR, false, text_k_trim,
              "TRIM([BOTH|LEADING|TRAILING] [characters FROM] text) -> STRING",
              "The text without blanks, or those characters, at its ends."),
-    TEXT_ROW("BTRIM", 1, 2, "ss", RESULT_STRING, false, text_k_trim,
+    TEXT_ROW("BTRIM", 1, 2, "ss", RESULT_VARCHAR, false, text_k_trim,
              "BTRIM(text STRING [, characters STRING]) -> STRING",
              "The text without blanks, or those characters, at both ends."),
     TEXT_ROW("LTRIM", 1, 2, "ss", RESULT_VARCHAR, false, text_k_ltrim,

@@ -361,7 +361,8 @@ static const struct func time_funcs[] = {
      .max = 2,
      .forms = "EXTRACT(unit FROM time) -> BIGINT",
      .doc = "One part of a date, time or interval: YEAR QUARTER MONTH WEEK DAY HOUR MINUTE SECOND "
-            "MILLISECOND MICROSECOND DOY DOW ISODOW ISOYEAR EPOCH DECADE CENTURY MILLENNIUM."},
+            "MILLISECOND MICROSECOND NANOSECOND DOY DOW ISODOW ISOYEAR EPOCH DECADE CENTURY "
+            "MILLENNIUM."},
     TIME_UNIT("YEAR", "The year."),
     TIME_UNIT("QUARTER", "The quarter of the year, 1 to 4."),
     TIME_UNIT("MONTH", "The month, 1 to 12."),

@@ -208,6 +208,13 @@ static int32_t format_week(int32_t day, int32_t weekday)
     return (day - 1 + first) / 7 + 1;
 }
 
+/* The year whose week the day is in: the last days of December may be in the next year's first. */
+static int32_t format_week_year(const struct format_time *t)
+{
+    int64_t next = civil_days(t->c.year + 1, 1, 1), sunday = next - ((next + 3) % 7 + 8) % 7;
+    return t->days >= sunday ? t->c.year + 1 : t->c.year;
+}
+
 static void format_date(struct format_out *o, const struct time_part *p,
                         const struct format_time *t)
 {
@@ -261,7 +268,14 @@ static void format_date(struct format_out *o, const struct time_part *p,
         format_number(o, (t->weekday + 1) % 7 + 1, n);
         break;
     case 'w':
-        format_number(o, format_week(t->year_day, t->weekday), n);
+        format_number(o, format_week_year(t) > year ? 1 : format_week(t->year_day, t->weekday), n);
+        break;
+    case 'Y':
+        year = format_week_year(t);
+        format_number(o, n == 2 ? (year % 100 + 100) % 100 : year, n);
+        break;
+    case 'F':
+        format_number(o, (t->c.day - 1) % 7 + 1, n);
         break;
     default: /* W */
         format_number(o, format_week(t->c.day, t->weekday), n);
@@ -339,10 +353,7 @@ bool time_format_write(const struct time_format *f, int64_t us, char *to, uint32
         } else if (strchr("zZXxVO", p->letter)) {
             *why = "a TIMESTAMP has no time zone";
             return false;
-        } else if (strchr("YF", p->letter)) {
-            *why = "week years (Y, F) are not supported yet";
-            return false;
-        } else if (strchr("GyuDMLdQqEewW", p->letter)) {
+        } else if (strchr("GyuYDMLdQqEewWF", p->letter)) {
             format_date(&o, p, &t);
         } else {
             format_clock(&o, p, &t.c);
