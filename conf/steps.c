@@ -13,6 +13,7 @@
 struct steps_keys {
     const char *connector, *format, *uid;
     int64_t parallelism; /* 0: not written */
+    int64_t rate_limit;
     sr_list from, primary_key, select, group_by;
     const char *schema, *watermark, *where, *window, *sql;
     sr_choice on_error, guarantee;
@@ -69,6 +70,8 @@ const struct sr_opt steps_source_opts[] = {
     KEY("watermark", watermark, .flags = SR_OPT_OURS | OPTS_TEXT,
         .doc = "The event time and how late rows may be, as in "
                "`ts AS ts - INTERVAL '5' SECOND`."),
+    KEY("rate-limit", rate_limit, .def = "0", .max = INT64_MAX, .flags = SR_OPT_OURS,
+        .doc = "Records a second that are read at most, by all subtasks together; 0: as fast as it goes."),
     STEPS_COMMON,
     SR_OPT_END};
 
@@ -413,6 +416,7 @@ static void steps_one(struct steps_one *s)
         (struct job_text){.text = s->name, .len = (uint32_t)strlen(s->name), .at = s->at};
     s->out->uid = s->keys.uid ? s->keys.uid : s->name;
     s->out->parallelism = s->keys.parallelism;
+    s->out->rate_limit = s->keys.rate_limit;
     s->out->on_error = (enum job_on_error)s->keys.on_error.index;
     steps_dead_letter(s);
     switch (s->out->kind) {

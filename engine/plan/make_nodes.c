@@ -115,6 +115,7 @@ static void make_source(const struct logic *n, struct plan_node *out)
     out->format = n->source_caps.makes_rows ? NULL : n->step->format;
     out->format_conf = n->source_caps.makes_rows ? NULL : n->step->format_conf;
     out->format_flags = n->format_flags;
+    out->rate_limit = n->step->rate_limit;
 }
 
 static void make_sink(const struct logic *n, struct plan_node *out)

@@ -39,6 +39,7 @@ struct plan_node {
      * "watermark" operator, if there is one, is the node `stamp`, in the same chain. */
     int32_t stamp;           /* node; -1: the source has no watermark */
     int64_t idle_timeout_us; /* 0: never idle */
+    int64_t rate_limit;      /* records a second, of all subtasks; 0: none */
     /* PLAN_OP */
     const struct sr_op_type *op;
     const void *op_conf; /* a struct of expr/steps.h */

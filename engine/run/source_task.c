@@ -38,6 +38,7 @@ sr_rc source_open(struct source *s, const struct source_conf *conf, struct sr_er
     s->stamp.is_on = n->stamp >= 0;
     s->stamp.idle_us = n->idle_timeout_us;
     s->stamp.watermark = SR_WATERMARK_NONE;
+    s->pace = pace_of(n->rate_limit, conf->parts);
     counters_init(&s->count);
     host_init(&s->host, &s->ctx, conf->env, conf->home, n->step);
     s->host.time_zone = conf->plan->job->settings.time_zone;
@@ -300,6 +301,7 @@ static sr_rc source_decode(struct source *s, struct sr_error *err)
     rc = source_bads(s, &d, err);
     if (rc != SR_OK) return rc;
     counters_add(&s->count, COUNTER_in, s->rows.rows - before);
+    pace_spend(&s->pace, s->rows.rows - before + d.bads);
     counters_add(&s->count, COUNTER_bytes_in, (int64_t)source_used_bytes(&d));
     b->used += d.used;
     bool is_full = sr_builder_is_full(&s->rows);
@@ -325,6 +327,7 @@ static void source_took_rows(struct source *s, uint32_t before)
     source_find(s, number)->split.done += rows;
     s->rows_split = number;
     counters_add(&s->count, COUNTER_in, rows);
+    pace_spend(&s->pace, rows);
     /* The next poll may bring another split's rows, which must not get into the same view. */
     if (s->splits > 1 || sr_builder_is_full(&s->rows)) s->must_seal = true;
 }
@@ -412,14 +415,28 @@ static enum source_got source_take(struct source *s, int64_t now_us, struct sr_w
     return SOURCE_FAILED;
 }
 
-/* The step that comes before any poll, if one is due; else SOURCE_WAIT. */
-static enum source_got source_before_poll(struct source *s, struct msg *m, struct sr_error *err)
+/* Makes room for as many rows as the pace allows. False: none before wait->until_us, and what is there
+ * is handed on. */
+static bool source_is_paced(struct source *s, int64_t now_us, struct sr_wait *wait)
+{
+    if (!pace_is_on(&s->pace)) return true;
+    uint32_t quota = pace_quota(&s->pace, now_us, SR_BATCH_ROWS - s->rows.rows, &wait->until_us);
+    s->rows.rows_max = s->rows.rows + quota;
+    if (quota == 0 && s->rows.rows > 0) s->must_seal = true;
+    return quota > 0;
+}
+
+/* The step that comes before any poll, if one is due; else SOURCE_WAIT, and the pace may have set
+ * *wait. */
+static enum source_got source_before_poll(struct source *s, int64_t now_us, struct msg *m,
+                                          struct sr_wait *wait, struct sr_error *err)
 {
     sr_rc rc = SR_OK;
     if (s->must_seal) {
         rc = source_seal(s, m, err);
         if (rc == SR_OK && m->kind != MSG_NONE) return SOURCE_MSG;
     } else if (s->block.is_open) {
+        if (!source_is_paced(s, now_us, wait)) return s->must_seal ? SOURCE_DID : SOURCE_WAIT;
         rc = source_decode(s, err);
     } else if (s->ending >= 0) {
         rc = source_end_split(s, err);
@@ -434,17 +451,18 @@ enum source_got source_next(struct source *s, int64_t now_us, struct msg *m, str
 {
     *m = (struct msg){.kind = MSG_NONE};
     *wait = (struct sr_wait){.fd = -1, .until_us = INT64_MAX};
-    enum source_got got = source_before_poll(s, m, err);
-    if (got != SOURCE_WAIT) return got;
+    enum source_got got = source_before_poll(s, now_us, m, wait, err);
+    if (got != SOURCE_WAIT || s->block.is_open) return got;
     struct sr_wait later = *wait;
     enum source_got took = source_take(s, now_us, &later, err);
     if (took == SOURCE_DID || took == SOURCE_FAILED) return took;
     if (source_news(s, now_us, m, &later)) return SOURCE_MSG;
     if (took == SOURCE_END) return SOURCE_END;
-    if (s->splits > 0) {
+    if (s->splits > 0 && source_is_paced(s, now_us, wait)) {
         got = source_poll(s, wait, err);
         if (got != SOURCE_WAIT) return got;
     }
+    if (s->must_seal) return SOURCE_DID;
     source_sooner(wait, later.until_us);
     if (wait->fd < 0) {
         wait->fd = later.fd;

@@ -14,6 +14,7 @@
 
 #include "engine/run/metrics.h"
 #include "engine/run/msg.h"
+#include "engine/run/pace.h"
 #include "engine/run/splits.h"
 #include "engine/run/stamp.h"
 
@@ -57,6 +58,7 @@ struct source {
     uint32_t *row_at;
     struct stamp stamp;
     struct counters count;
+    struct pace pace;
     struct source_ack *ack;
     uint32_t acks;
     bool must_seal; /* rows are to be handed on before anything else */
