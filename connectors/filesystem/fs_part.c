@@ -70,7 +70,7 @@ sr_rc fs_part_create(struct fs_part *p, const struct sr_host *host, struct fs_pa
 
 sr_rc fs_part_write(struct fs_part *p, struct sr_error *err)
 {
-    size_t whole = p->buf.len - p->buf.len % CHAIN_BLOCK;
+    size_t whole = p->buf.len - p->buf.len % BLOCKSUM_BLOCK;
     if (whole == 0) {
         return SR_OK;
     }
@@ -79,8 +79,8 @@ sr_rc fs_part_write(struct fs_part *p, struct sr_error *err)
     if (rc != SR_OK) {
         return rc;
     }
-    for (size_t at = 0; at < whole; at += CHAIN_BLOCK) {
-        chain_add(&p->chain, p->host, p->buf.data + at);
+    for (size_t at = 0; at < whole; at += BLOCKSUM_BLOCK) {
+        blocksum_add(&p->chain, p->host, p->buf.data + at);
     }
     memmove(p->buf.data, p->buf.data + whole, p->buf.len - whole);
     p->buf.len -= whole;
@@ -110,7 +110,7 @@ sr_rc fs_part_sync(struct fs_part *p, struct sr_error *err)
         return rc;
     }
     p->name.length = fs_part_length(p);
-    chain_end(&p->chain, p->host, p->buf.data, p->buf.len, p->name.digest);
+    blocksum_end(&p->chain, p->host, p->buf.data, p->buf.len, p->name.digest);
     return SR_OK;
 }
 
@@ -141,7 +141,7 @@ static sr_rc fs_part_copy_bytes(struct fs_part *p, struct sr_file *in, uint64_t 
 {
     while (fs_part_length(p) < length) {
         uint64_t left = length - fs_part_length(p);
-        size_t want = left < CHAIN_BLOCK ? (size_t)left : CHAIN_BLOCK;
+        size_t want = left < BLOCKSUM_BLOCK ? (size_t)left : BLOCKSUM_BLOCK;
         uint8_t *to = sr_out_room(&p->buf, want);
         if (!to) {
             return p->host->fail(p->host, err, SR_ENOMEM, "out of memory");
@@ -186,7 +186,7 @@ sr_rc fs_part_copy(struct fs_part *p, const struct sr_host *host, struct fs_part
     }
     if (rc == SR_OK) {
         uint64_t digest[2];
-        chain_end(&p->chain, host, p->buf.data, p->buf.len, digest);
+        blocksum_end(&p->chain, host, p->buf.data, p->buf.len, digest);
         if (digest[0] != from->digest[0] || digest[1] != from->digest[1]) {
             rc = host->fail(host, err, SR_ECORRUPT,
                             "%s was changed by somebody else since the checkpoint", source);
@@ -207,7 +207,7 @@ static bool fs_part_has_bytes(const struct sr_host *host, const char *path,
     uint64_t digest[2];
     return host->files->stat(host->files, path, &stat, &ignored) == SR_OK &&
            stat.size_bytes == n->length &&
-           chain_file(host, path, n->length, digest, &ignored) == SR_OK &&
+           blocksum_file(host, path, n->length, digest, &ignored) == SR_OK &&
            digest[0] == n->digest[0] && digest[1] == n->digest[1];
 }
 

@@ -1,6 +1,6 @@
 /* A part file being written, under a hidden name until a commit shows it.
  *
- * Bytes are encoded into `buf` and written in whole blocks of CHAIN_BLOCK; the last, unfinished
+ * Bytes are encoded into `buf` and written in whole blocks of BLOCKSUM_BLOCK; the last, unfinished
  * block stays in memory, so that the digest of what was written is known at any time. A write that
  * failed may be tried again (the same bytes go to the same place); a failed sync may not: the file
  * is condemned.
@@ -12,7 +12,7 @@
 
 #include <streamrun/connector.h>
 
-#include "connectors/common/chain.h"
+#include "connectors/common/blocksum.h"
 
 /* What a note says of a part: enough for anyone to show it, or to go on with it. */
 struct fs_part_name {
@@ -31,8 +31,8 @@ struct fs_part {
     struct fs_part_name name;       /* length and digest as of the last sync */
     struct sr_out buf;              /* bytes from file offset `base` on */
     size_t written;                 /* of buf */
-    uint64_t base;                  /* a multiple of CHAIN_BLOCK */
-    struct chain chain;             /* of the bytes before base */
+    uint64_t base;                  /* a multiple of BLOCKSUM_BLOCK */
+    struct blocksum chain;          /* of the bytes before base */
     int64_t created_us, touched_us; /* monotonic */
     bool is_condemned;              /* a sync failed */
 };

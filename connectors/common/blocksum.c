@@ -1,9 +1,9 @@
-#include "connectors/common/chain.h"
+#include "connectors/common/blocksum.h"
 
 #include <endian.h>
 #include <stdlib.h>
 
-static void chain_link(struct chain *c, const struct sr_host *host, const uint8_t *bytes,
+static void chain_link(struct blocksum *c, const struct sr_host *host, const uint8_t *bytes,
                        size_t len)
 {
     uint64_t of[2];
@@ -13,15 +13,15 @@ static void chain_link(struct chain *c, const struct sr_host *host, const uint8_
     host->digest(both, sizeof(both), c->digest);
 }
 
-void chain_add(struct chain *c, const struct sr_host *host, const uint8_t *block)
+void blocksum_add(struct blocksum *c, const struct sr_host *host, const uint8_t *block)
 {
-    chain_link(c, host, block, CHAIN_BLOCK);
+    chain_link(c, host, block, BLOCKSUM_BLOCK);
 }
 
-void chain_end(const struct chain *c, const struct sr_host *host, const uint8_t *rest, size_t len,
-               uint64_t out[2])
+void blocksum_end(const struct blocksum *c, const struct sr_host *host, const uint8_t *rest,
+                  size_t len, uint64_t out[2])
 {
-    struct chain copy = *c;
+    struct blocksum copy = *c;
     if (len > 0) {
         chain_link(&copy, host, rest, len);
     }
@@ -30,11 +30,11 @@ void chain_end(const struct chain *c, const struct sr_host *host, const uint8_t 
 }
 
 static sr_rc chain_read(const struct sr_host *host, struct sr_file *f, uint8_t *block,
-                        uint64_t length, struct chain *c)
+                        uint64_t length, struct blocksum *c)
 {
     struct sr_error ignored; /* the caller names the file */
     for (uint64_t at = 0; at < length;) {
-        size_t want = length - at < CHAIN_BLOCK ? (size_t)(length - at) : CHAIN_BLOCK;
+        size_t want = length - at < BLOCKSUM_BLOCK ? (size_t)(length - at) : BLOCKSUM_BLOCK;
         size_t have = 0;
         while (have < want) {
             size_t got = 0;
@@ -50,16 +50,16 @@ static sr_rc chain_read(const struct sr_host *host, struct sr_file *f, uint8_t *
     return SR_OK;
 }
 
-sr_rc chain_file(const struct sr_host *host, const char *path, uint64_t length, uint64_t out[2],
-                 struct sr_error *err)
+sr_rc blocksum_file(const struct sr_host *host, const char *path, uint64_t length, uint64_t out[2],
+                    struct sr_error *err)
 {
     struct sr_file *f = NULL;
     sr_rc rc = host->files->open(host->files, path, SR_FILE_READ, &f, err);
     if (rc != SR_OK) {
         return rc;
     }
-    struct chain c = {{0, 0}};
-    uint8_t *block = malloc(CHAIN_BLOCK);
+    struct blocksum c = {{0, 0}};
+    uint8_t *block = malloc(BLOCKSUM_BLOCK);
     rc = block ? chain_read(host, f, block, length, &c) : SR_ENOMEM;
     free(block);
     (void)host->files->close(f, NULL); /* only read */
