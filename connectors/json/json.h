@@ -1,0 +1,57 @@
+/* The json format: its options, and what decoder and encoder make of them. */
+#ifndef SR_JSON_JSON_H
+#define SR_JSON_JSON_H
+
+#include <streamrun/format.h>
+
+#include "connectors/json/json_names.h"
+#include "connectors/json/json_parse.h"
+#include "connectors/text/value.h"
+
+#define JSON_RECORD_BYTES_MAX (256u << 20) /* of one line; a longer one fails the job */
+
+enum json_stamp { JSON_STAMP_SQL, JSON_STAMP_ISO, JSON_STAMP_ISO_OFFSET };
+
+struct json_conf {
+    bool is_missing_fatal, is_lenient, is_decimal_plain, drops_nulls, has_parser;
+    sr_choice stamp, map_null_key;
+    const char *map_null_literal;
+};
+
+struct json_decoder {
+    const struct sr_host *host;
+    bool is_missing_fatal, is_lenient;
+    uint32_t columns;
+    struct value *value; /* by column; owned */
+    uint32_t *seen;      /* by column: serial of the last object that had it; owned */
+    uint32_t serial;
+    struct json_names names;
+    struct json_parser *parser;
+    char *scratch; /* for strings with escapes */
+    uint32_t scratch_size;
+};
+
+struct json_encoder {
+    const struct sr_host *host;
+    bool drops_nulls;
+    enum value_decimal decimal;
+    uint32_t columns;
+    struct value *value; /* by column; owned */
+    struct json_key {
+        char *text; /* `"name":`; owned */
+        uint32_t len;
+    } * key; /* by column; owned */
+};
+
+sr_rc json_decode_open(void *dec, const struct sr_format_open *o, struct sr_error *err);
+sr_rc json_decode(void *dec, struct sr_decode *d, struct sr_error *err);
+void json_decode_close(void *dec);
+sr_rc json_encode_open(void *enc, const struct sr_format_open *o, struct sr_error *err);
+sr_rc json_encode(void *enc, const struct sr_view *v, uint32_t from, uint32_t count,
+                  struct sr_out *out, size_t *end, uint32_t *done, struct sr_error *err);
+void json_encode_close(void *enc);
+
+/* One struct value a column; NULL: out of memory. */
+struct value *json_values(const struct sr_schema *s, const struct json_conf *conf);
+
+#endif

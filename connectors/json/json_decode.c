@@ -1,0 +1,568 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "connectors/json/json.h"
+#include "connectors/json/json_walk.h"
+#include "connectors/text/number.h"
+#include "connectors/text/real.h"
+
+/* Tokens are found for this many bytes of lines at a time: they and their places stay in the
+ * second-level cache until the values are taken out. */
+#define JSON_BLOCK_BYTES (32u << 10)
+
+/* Why a record was refused. */
+struct json_fault {
+    enum value_rc rc;          /* VALUE_OK: no fault of a value */
+    const struct value *value; /* NULL: `words` are of the record */
+    const char *words;
+    uint32_t at; /* byte of the record, when value is NULL */
+    const char *text;
+    uint32_t len;
+};
+
+/* How a record ended. */
+enum json_end { JSON_DONE, JSON_BAD, JSON_SKIPPED, JSON_FULL };
+
+static bool json_decode_room(struct json_decoder *x, uint32_t size)
+{
+    if (size <= x->scratch_size) {
+        return true;
+    }
+    size_t want = (size_t)size + size / 2;
+    char *grown = want <= UINT32_MAX ? realloc(x->scratch, want) : NULL;
+    if (!grown) {
+        return false;
+    }
+    x->scratch = grown;
+    x->scratch_size = (uint32_t)want;
+    return true;
+}
+
+sr_rc json_decode_open(void *dec, const struct sr_format_open *o, struct sr_error *err)
+{
+    struct json_decoder *x = dec;
+    const struct json_conf *conf = o->conf;
+    x->host = o->host;
+    x->is_missing_fatal = conf->is_missing_fatal;
+    x->is_lenient = conf->is_lenient;
+    x->columns = o->schema->fields;
+    sr_rc rc = value_check_schema(o->schema, "json", err);
+    if (rc != SR_OK) {
+        return rc;
+    }
+    x->value = json_values(o->schema, conf);
+    x->seen = calloc(x->columns + 1, sizeof(*x->seen));
+    x->parser = json_parser_new();
+    if (!x->value || !x->seen || !x->parser || !json_names_init(&x->names, o->schema)) {
+        return o->host->fail(o->host, err, SR_ENOMEM, "json: out of memory");
+    }
+    return SR_OK;
+}
+
+void json_decode_close(void *dec)
+{
+    struct json_decoder *x = dec;
+    json_parser_free(x->parser);
+    json_names_done(&x->names);
+    free(x->value);
+    free(x->seen);
+    free(x->scratch);
+    *x = (struct json_decoder){0};
+}
+
+/* --- Values ---------------------------------------------------------------------------------- */
+
+static enum value_rc json_decode_integer(struct sr_builder *b, uint32_t c, const struct value *v,
+                                         const char *s, uint32_t len)
+{
+    int64_t n = 0;
+    enum number_rc rc = number_get_integral(s, len, &n);
+    if (rc == NUMBER_OK) {
+        return value_put_number(b, c, v, n);
+    }
+    if (rc == NUMBER_RANGE) {
+        return VALUE_RANGE;
+    }
+    return rc == NUMBER_INEXACT ? VALUE_INEXACT : VALUE_BAD;
+}
+
+static enum value_rc json_decode_number(struct sr_builder *b, uint32_t c, const struct value *v,
+                                        const char *s, uint32_t len, struct sr_buffer *buffer)
+{
+    switch (v->op) {
+    case VALUE_I8:
+    case VALUE_I16:
+    case VALUE_I32:
+    case VALUE_I64:
+        return json_decode_integer(b, c, v, s, len);
+    case VALUE_F32:
+    case VALUE_F64:
+    case VALUE_DECIMAL:
+    case VALUE_TEXT:
+        return value_put(b, c, v, s, len, buffer);
+    case VALUE_BOOL:
+    case VALUE_BYTES:
+    case VALUE_DATE:
+    case VALUE_TIME:
+    case VALUE_STAMP:
+        return VALUE_BAD;
+    }
+    return VALUE_BAD;
+}
+
+/* A container is text to a STRING column, and nothing to any other. */
+static enum value_rc json_decode_container(struct json_decoder *x, struct sr_decode *d, uint32_t c,
+                                           const struct json_walk *w, const struct json_token *t)
+{
+    if (x->value[c].op != VALUE_TEXT) {
+        return VALUE_BAD;
+    }
+    if (!json_decode_room(x, t->len)) {
+        return VALUE_MEMORY;
+    }
+    uint32_t len = json_walk_minify(w, t, x->scratch);
+    if (len == t->len) {
+        return value_put(d->out, c, &x->value[c], (const char *)w->bytes + t->at, len, d->buffer);
+    }
+    return value_put(d->out, c, &x->value[c], x->scratch, len, NULL);
+}
+
+/* False: an escape is wrong; w->fault tells. */
+static bool json_decode_string(struct json_decoder *x, struct sr_decode *d, uint32_t c,
+                               struct json_walk *w, const struct json_token *t, enum value_rc *rc)
+{
+    const char *s = (const char *)w->bytes + t->at;
+    uint32_t len = t->len;
+    struct sr_buffer *buffer = d->buffer;
+    if (t->has_escapes) {
+        if (!json_decode_room(x, len)) {
+            *rc = VALUE_MEMORY;
+            return true;
+        }
+        if (!json_walk_plain(w, t, x->scratch, &len)) {
+            return false;
+        }
+        s = x->scratch;
+        buffer = NULL;
+    }
+    *rc = value_put(d->out, c, &x->value[c], s, len, buffer);
+    return true;
+}
+
+/* A key that comes twice: the last one counts, and a NULL before it is forgotten. */
+static void json_decode_again(struct sr_builder *b, uint32_t c)
+{
+    struct sr_column *k = b->col[c];
+    if (k->valid) {
+        k->valid_space[b->rows >> 6] |= UINT64_C(1) << (b->rows & 63);
+    }
+}
+
+/* Puts the value; false: w->fault tells. */
+static bool json_decode_value(struct json_decoder *x, struct sr_decode *d, uint32_t c,
+                              struct json_walk *w, const struct json_token *t, enum value_rc *rc)
+{
+    const struct value *v = &x->value[c];
+    const char *s = (const char *)w->bytes + t->at;
+    switch (t->kind) {
+    case JSON_STRING:
+        return json_decode_string(x, d, c, w, t, rc);
+    case JSON_NUMBER:
+        *rc = json_decode_number(d->out, c, v, s, t->len, d->buffer);
+        return true;
+    case JSON_TRUE:
+    case JSON_FALSE:
+        if (v->op == VALUE_BOOL) {
+            sr_put_bool(d->out, c, t->kind == JSON_TRUE);
+            *rc = VALUE_OK;
+        } else {
+            *rc = v->op == VALUE_TEXT ? value_put(d->out, c, v, s, t->len, d->buffer) : VALUE_BAD;
+        }
+        return true;
+    case JSON_NULL:
+        *rc = value_put_null(d->out, c, v);
+        return true;
+    case JSON_OBJECT:
+    case JSON_ARRAY:
+        *rc = json_decode_container(x, d, c, w, t);
+        return true;
+    }
+    return true;
+}
+
+/* --- Objects --------------------------------------------------------------------------------- */
+
+static bool json_decode_column(struct json_decoder *x, struct json_walk *w, uint32_t nth,
+                               const struct json_token *key, uint32_t *column)
+{
+    const char *s = (const char *)w->bytes + key->at;
+    if (json_names_guess(&x->names, nth, s, key->len, column)) {
+        return true;
+    }
+    if (!key->has_escapes) {
+        *column = json_names_find(&x->names, s, key->len);
+    } else {
+        uint32_t len = 0;
+        if (!json_decode_room(x, key->len)) {
+            return json_walk_fail(w, key->at, "out of memory");
+        }
+        if (!json_walk_plain(w, key, x->scratch, &len)) {
+            return false;
+        }
+        *column = json_names_find(&x->names, x->scratch, len);
+    }
+    json_names_learn(&x->names, nth, s, key->len, *column);
+    return true;
+}
+
+/* One value of the object. False: w->fault or *fault tells. */
+static bool json_decode_member(struct json_decoder *x, struct sr_decode *d, struct json_walk *w,
+                               uint32_t nth, struct json_fault *fault)
+{
+    struct json_token key;
+    struct json_token t;
+    uint32_t c = JSON_NAMES_NONE;
+    if (!json_walk_string(w, &key) || !json_decode_column(x, w, nth, &key, &c)) {
+        return false;
+    }
+    if (!json_walk_take(w, ':')) {
+        return json_walk_fail(w, json_walk_place(w), "':' is expected here, behind the key");
+    }
+    if (!json_walk_value(w, &t)) {
+        return false;
+    }
+    if (c == JSON_NAMES_NONE || !d->out->wanted[c]) {
+        return json_walk_check(w, &t);
+    }
+    if (x->seen[c] == x->serial) {
+        json_decode_again(d->out, c);
+    }
+    x->seen[c] = x->serial;
+    enum value_rc rc = VALUE_OK;
+    if (!json_decode_value(x, d, c, w, &t, &rc)) {
+        return false;
+    }
+    if (rc != VALUE_OK && x->is_lenient && rc != VALUE_MEMORY && rc != VALUE_MISSING) {
+        rc = value_put_null(d->out, c, &x->value[c]);
+    }
+    if (rc == VALUE_OK) {
+        return true;
+    }
+    *fault = (struct json_fault){
+        .rc = rc, .value = &x->value[c], .text = (const char *)w->bytes + t.at, .len = t.len};
+    return false;
+}
+
+/* Columns that the object does not have. */
+static bool json_decode_missing(struct json_decoder *x, struct sr_decode *d,
+                                struct json_fault *fault)
+{
+    for (uint32_t c = 0; c < x->columns; c++) {
+        if (x->seen[c] == x->serial || !d->out->wanted[c]) {
+            continue;
+        }
+        enum value_rc rc =
+            x->is_missing_fatal ? VALUE_MISSING : value_put_null(d->out, c, &x->value[c]);
+        if (rc != VALUE_OK) {
+            *fault = (struct json_fault){.rc = rc, .value = &x->value[c], .text = ""};
+            return false;
+        }
+    }
+    return true;
+}
+
+/* An object as one row. */
+static bool json_decode_object(struct json_decoder *x, struct sr_decode *d, struct json_walk *w,
+                               struct json_fault *fault)
+{
+    x->serial++;
+    if (x->serial == 0) {
+        memset(x->seen, 0, x->columns * sizeof(*x->seen));
+        x->serial = 1;
+    }
+    if (!json_walk_take(w, '{')) {
+        return json_walk_fail(w, json_walk_place(w), "a record must be a JSON object");
+    }
+    bool is_empty = json_walk_take(w, '}');
+    for (uint32_t nth = 0; !is_empty; nth++) {
+        if (!json_decode_member(x, d, w, nth, fault)) {
+            return false;
+        }
+        if (json_walk_take(w, '}')) {
+            break;
+        }
+        if (!json_walk_take(w, ',')) {
+            return json_walk_fail(w, json_walk_place(w), "',' or '}' is expected here");
+        }
+    }
+    return json_decode_missing(x, d, fault);
+}
+
+/* --- Records --------------------------------------------------------------------------------- */
+
+/* Takes back rows from `base` on, the unfinished one too. */
+static void json_decode_undo(struct sr_builder *b, uint32_t base)
+{
+    for (; b->rows > base; b->rows--) {
+        sr_row_drop(b);
+    }
+    sr_row_drop(b);
+}
+
+/* An array of objects: a row each, all or none. */
+static enum json_end json_decode_array(struct json_decoder *x, struct sr_decode *d,
+                                       struct json_walk *w, uint32_t at, struct json_fault *fault)
+{
+    struct sr_builder *b = d->out;
+    uint32_t base = b->rows;
+    (void)json_walk_take(w, '[');
+    if (json_walk_take(w, ']')) {
+        return JSON_SKIPPED;
+    }
+    for (;;) {
+        if (sr_builder_is_full(b)) {
+            if (base > 0) {
+                return JSON_FULL;
+            }
+            (void)json_walk_fail(w, json_walk_place(w), "an array has more rows than fit a batch");
+            return JSON_BAD;
+        }
+        if (!json_decode_object(x, d, w, fault)) {
+            return JSON_BAD;
+        }
+        d->row_at[b->rows] = at;
+        sr_row_done(b);
+        if (json_walk_take(w, ']')) {
+            return JSON_DONE;
+        }
+        if (!json_walk_take(w, ',')) {
+            (void)json_walk_fail(w, json_walk_place(w), "',' or ']' is expected here");
+            return JSON_BAD;
+        }
+    }
+}
+
+static enum json_end json_decode_text(struct json_decoder *x, struct sr_decode *d,
+                                      struct json_walk *w, uint32_t at, struct json_fault *fault)
+{
+    uint8_t c = json_walk_peek(w);
+    struct json_token t;
+    enum json_end end = JSON_DONE;
+    if (c == '[') {
+        end = json_decode_array(x, d, w, at, fault);
+    } else if (c == 'n') {
+        end = json_walk_value(w, &t) ? JSON_SKIPPED : JSON_BAD; /* null: no row, as in Flink */
+    } else if (json_decode_object(x, d, w, fault)) {
+        d->row_at[d->out->rows] = at;
+        sr_row_done(d->out);
+    } else {
+        end = JSON_BAD;
+    }
+    if ((end == JSON_DONE || end == JSON_SKIPPED) && w->next < w->end) {
+        (void)json_walk_fail(w, json_walk_place(w), "nothing may follow the record's value");
+        end = JSON_BAD;
+    }
+    return end;
+}
+
+static void json_decode_words(struct sr_bad *bad, const struct json_fault *fault)
+{
+    if (fault->value) {
+        value_words(bad->words, sizeof(bad->words), fault->value, fault->rc, fault->text,
+                    fault->len);
+    } else {
+        (void)snprintf(bad->words, sizeof(bad->words), "not JSON at byte %u of the record: %s",
+                       fault->at, fault->words);
+    }
+}
+
+/* Counts a record that made no row. False: no room to note a bad one. */
+static bool json_decode_refuse(struct json_decoder *x, struct sr_decode *d, uint32_t at,
+                               uint32_t len, const struct json_fault *fault)
+{
+    if (x->is_lenient) {
+        d->skipped++;
+        x->host->count(x->host, "parse-errors", 1);
+        return true;
+    }
+    struct sr_bad *bad = value_bad(d, at, len);
+    if (bad) {
+        json_decode_words(bad, fault);
+    }
+    return bad != NULL;
+}
+
+/* One record whose tokens are known. */
+static enum json_end json_decode_record(struct json_decoder *x, struct sr_decode *d,
+                                        struct json_walk *w, uint32_t at, uint32_t len)
+{
+    struct json_fault fault = {.rc = VALUE_OK};
+    uint32_t base = d->out->rows;
+    enum json_end end = json_decode_text(x, d, w, at, &fault);
+    if (end == JSON_DONE) {
+        return end;
+    }
+    json_decode_undo(d->out, base);
+    if (end == JSON_SKIPPED) {
+        d->skipped++;
+    } else if (end == JSON_BAD) {
+        if (!fault.value) {
+            fault.words = w->fault;
+            fault.at = w->fault_at - at;
+        }
+        end = json_decode_refuse(x, d, at, len, &fault) ? JSON_BAD : JSON_FULL;
+    }
+    return end;
+}
+
+static const char *json_decode_index_words(enum json_index_rc rc)
+{
+    switch (rc) {
+    case JSON_UTF8:
+        return "it is not valid UTF-8";
+    case JSON_CONTROL:
+        return "a string holds a control character that is not escaped";
+    case JSON_UNCLOSED:
+        return "a string is not closed";
+    case JSON_NO_MEMORY:
+        return "out of memory";
+    case JSON_INDEXED:
+    case JSON_EMPTY:
+        return "";
+    }
+    return "";
+}
+
+/* One record whose tokens are not known yet. */
+static enum json_end json_decode_alone(struct json_decoder *x, struct sr_decode *d, uint32_t at,
+                                       uint32_t len)
+{
+    struct json_places places = {0};
+    enum json_index_rc rc = json_parser_index(x->parser, d->bytes + at, len, &places);
+    if (rc == JSON_EMPTY) {
+        d->skipped++;
+        return JSON_SKIPPED;
+    }
+    if (rc != JSON_INDEXED) {
+        struct json_fault fault = {.words = json_decode_index_words(rc)};
+        return json_decode_refuse(x, d, at, len, &fault) ? JSON_BAD : JSON_FULL;
+    }
+    struct json_walk w = {
+        .bytes = d->bytes, .at = places.at, .end = places.count, .base = at, .stop = at + len};
+    return json_decode_record(x, d, &w, at, len);
+}
+
+/* --- Lines ----------------------------------------------------------------------------------- */
+
+/* End of the lines that are taken at once from `from` on; 0: no whole line is there. */
+static uint32_t json_decode_block(const struct sr_decode *d, uint32_t from)
+{
+    const uint8_t *begin = d->bytes + from;
+    uint32_t left = d->len - from;
+    uint32_t size = left < JSON_BLOCK_BYTES ? left : JSON_BLOCK_BYTES;
+    const uint8_t *newline = memrchr(begin, '\n', size);
+    if (!newline && size < left) {
+        newline = memchr(begin + size, '\n', left - size);
+    }
+    if (newline && (size < left || !d->at_end)) {
+        return from + (uint32_t)(newline - begin) + 1;
+    }
+    return d->at_end ? d->len : 0;
+}
+
+struct json_lines {
+    uint32_t begin, end;       /* of the block */
+    struct json_places places; /* of its tokens, when is_known */
+    bool is_known;
+    uint32_t next; /* first token of the next line */
+};
+
+static enum json_end json_decode_line(struct json_decoder *x, struct sr_decode *d,
+                                      struct json_lines *k, uint32_t at, uint32_t len)
+{
+    if (!k->is_known) {
+        return json_decode_alone(x, d, at, len);
+    }
+    uint32_t stop = at + len - k->begin;
+    uint32_t first = k->next;
+    uint32_t last = first;
+    while (last < k->places.count && k->places.at[last] < stop) {
+        last++;
+    }
+    k->next = last;
+    if (first == last) {
+        d->skipped++; /* a blank line */
+        return JSON_SKIPPED;
+    }
+    struct json_walk w = {.bytes = d->bytes,
+                          .at = k->places.at,
+                          .next = first,
+                          .end = last,
+                          .base = k->begin,
+                          .stop = at + len};
+    return json_decode_record(x, d, &w, at, len);
+}
+
+/* The lines of one block, as far as there is room. False: no room. */
+static bool json_decode_lines(struct json_decoder *x, struct sr_decode *d, uint32_t end)
+{
+    struct json_lines k = {.begin = d->used, .end = end};
+    enum json_index_rc rc =
+        json_parser_index(x->parser, d->bytes + k.begin, end - k.begin, &k.places);
+    /* When something is wrong in the block as a whole, each line is looked at alone, so that a bad
+     * one does not take its neighbours with it. */
+    k.is_known = rc == JSON_INDEXED || rc == JSON_EMPTY;
+    while (d->used < end) {
+        if (sr_builder_is_full(d->out) || d->out->is_broken) {
+            return false;
+        }
+        const uint8_t *begin = d->bytes + d->used;
+        const uint8_t *newline = memchr(begin, '\n', end - d->used);
+        uint32_t len = newline ? (uint32_t)(newline - begin) : end - d->used;
+        if (json_decode_line(x, d, &k, d->used, len) == JSON_FULL) {
+            return false;
+        }
+        d->used += len + (newline ? 1 : 0);
+    }
+    return true;
+}
+
+static sr_rc json_decode_stream(struct json_decoder *x, struct sr_decode *d, struct sr_error *err)
+{
+    while (d->used < d->len) {
+        uint32_t end = json_decode_block(d, d->used);
+        if (end == 0 && d->len - d->used >= JSON_RECORD_BYTES_MAX) {
+            return x->host->fail(x->host, err, SR_ELIMIT,
+                                 "json: a line is longer than %u bytes, the most that a record may "
+                                 "have",
+                                 JSON_RECORD_BYTES_MAX);
+        }
+        if (end == 0 || !json_decode_lines(x, d, end)) {
+            break;
+        }
+    }
+    return SR_OK;
+}
+
+sr_rc json_decode(void *dec, struct sr_decode *d, struct sr_error *err)
+{
+    struct json_decoder *x = dec;
+    d->used = d->bads = d->skipped = 0;
+    value_use_buffer(d->out, x->value, d->buffer);
+    sr_rc rc = SR_OK;
+    if (!d->record) {
+        rc = json_decode_stream(x, d, err);
+    }
+    while (d->record && d->used < d->records && !sr_builder_is_full(d->out)) {
+        struct sr_span m = d->record[d->used];
+        if (json_decode_alone(x, d, m.at, m.len) == JSON_FULL) {
+            break;
+        }
+        d->used++;
+    }
+    if (rc == SR_OK && d->out->is_broken) {
+        return x->host->fail(x->host, err, SR_ENOMEM, "json: out of memory");
+    }
+    return rc;
+}

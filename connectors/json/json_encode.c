@@ -1,0 +1,233 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "connectors/json/json.h"
+#include "connectors/text/base64.h"
+#include "connectors/text/utf8.h"
+
+/* What a byte of a string needs: 0 nothing, 'u' an \u00XX escape, else the letter behind \. */
+static const char json_escape[256] = {'u', 'u', 'u', 'u', 'u', 'u',         'u',          'u', 'b',
+                                      't', 'n', 'u', 'f', 'r', 'u',         'u',          'u', 'u',
+                                      'u', 'u', 'u', 'u', 'u', 'u',         'u',          'u', 'u',
+                                      'u', 'u', 'u', 'u', 'u', ['"'] = '"', ['\\'] = '\\'};
+
+#define JSON_ESCAPED_MAX 6u /* bytes that one byte may become: \u00XX */
+
+static char *json_encode_escaped(char *to, const char *s, uint32_t len)
+{
+    static const char digits[] = "0123456789ABCDEF";
+    for (uint32_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)s[i];
+        char how = json_escape[c];
+        if (how == 0) {
+            *to++ = (char)c;
+            continue;
+        }
+        *to++ = '\\';
+        *to++ = how;
+        if (how == 'u') {
+            memcpy(to, "00", 2);
+            to[2] = digits[c >> 4];
+            to[3] = digits[c & 15];
+            to += 4;
+        }
+    }
+    return to;
+}
+
+/* Text that is not UTF-8: what is not becomes U+FFFD, so that the output is JSON in any case. */
+static char *json_encode_repaired(char *to, const char *s, uint32_t len)
+{
+    while (len > 0) {
+        uint32_t good = utf8_valid_prefix(s, len);
+        to = json_encode_escaped(to, s, good);
+        s += good;
+        len -= good;
+        if (len > 0) {
+            to += utf8_put(to, 0xFFFD);
+            s++;
+            len--;
+        }
+    }
+    return to;
+}
+
+/* A string in its quotes; `to` has room for JSON_ESCAPED_MAX bytes a byte, and two. */
+static char *json_encode_string(char *to, const char *s, uint32_t len)
+{
+    *to++ = '"';
+    unsigned char high = 0;
+    uint32_t i = 0;
+    for (; i < len; i++) {
+        unsigned char c = (unsigned char)s[i];
+        if (json_escape[c] != 0) {
+            break;
+        }
+        high |= c;
+        to[i] = (char)c;
+    }
+    if (i == len && (high < 0x80 || utf8_is_valid(s, len))) {
+        to += len;
+    } else if (utf8_is_valid(s, len)) {
+        to = json_encode_escaped(to, s, len);
+    } else {
+        to = json_encode_repaired(to, s, len);
+    }
+    *to++ = '"';
+    return to;
+}
+
+void json_encode_close(void *enc)
+{
+    struct json_encoder *x = enc;
+    for (uint32_t c = 0; x->key && c < x->columns; c++) {
+        free(x->key[c].text);
+    }
+    free(x->key);
+    free(x->value);
+    *x = (struct json_encoder){0};
+}
+
+sr_rc json_encode_open(void *enc, const struct sr_format_open *o, struct sr_error *err)
+{
+    struct json_encoder *x = enc;
+    const struct json_conf *conf = o->conf;
+    x->host = o->host;
+    x->drops_nulls = conf->drops_nulls;
+    x->decimal = conf->is_decimal_plain ? VALUE_DECIMAL_PLAIN : VALUE_DECIMAL_JAVA;
+    x->columns = o->schema->fields;
+    sr_rc rc = value_check_schema(o->schema, "json", err);
+    if (rc != SR_OK) {
+        return rc;
+    }
+    x->value = json_values(o->schema, conf);
+    x->key = calloc(x->columns + 1, sizeof(*x->key));
+    bool is_short = !x->value || !x->key;
+    for (uint32_t c = 0; !is_short && c < x->columns; c++) {
+        const char *name = o->schema->field[c].name;
+        uint32_t len = (uint32_t)strlen(name);
+        x->key[c].text = malloc((size_t)len * JSON_ESCAPED_MAX + 4);
+        is_short = !x->key[c].text;
+        if (!is_short) {
+            char *end = json_encode_string(x->key[c].text, name, len);
+            *end++ = ':';
+            x->key[c].len = (uint32_t)(end - x->key[c].text);
+        }
+    }
+    return is_short ? o->host->fail(o->host, err, SR_ENOMEM, "json: out of memory") : SR_OK;
+}
+
+/* What is no number or literal of JSON stands in quotes: times, and NaN and the infinities. */
+static bool json_encode_is_quoted(const struct value *v, const char *text, uint32_t len)
+{
+    switch (v->op) {
+    case VALUE_F32:
+    case VALUE_F64:
+        return len > 0 && (text[len - 1] == 'N' || text[len - 1] == 'y');
+    case VALUE_DATE:
+    case VALUE_TIME:
+    case VALUE_STAMP:
+        return true;
+    case VALUE_BOOL:
+    case VALUE_I8:
+    case VALUE_I16:
+    case VALUE_I32:
+    case VALUE_I64:
+    case VALUE_DECIMAL:
+    case VALUE_TEXT:
+    case VALUE_BYTES:
+        return false;
+    }
+    return false;
+}
+
+static char *json_encode_value(const struct json_encoder *x, char *to, uint32_t col,
+                               const struct sr_column *c, uint32_t r)
+{
+    const struct value *v = &x->value[col];
+    uint32_t len = 0;
+    if (v->op == VALUE_TEXT) {
+        const char *s = sr_text(c, r, &len);
+        return json_encode_string(to, s, len);
+    }
+    if (v->op == VALUE_BYTES) {
+        const char *s = sr_text(c, r, &len);
+        *to++ = '"';
+        base64_put(to, (const uint8_t *)s, len);
+        to += base64_put_size(len);
+        *to++ = '"';
+        return to;
+    }
+    len = value_print(v, c, r, x->decimal, to + 1);
+    if (json_encode_is_quoted(v, to + 1, len)) {
+        *to = '"';
+        to[len + 1] = '"';
+        return to + len + 2;
+    }
+    memmove(to, to + 1, len);
+    return to + len;
+}
+
+/* Bytes that a row may take at most. */
+static size_t json_encode_size(const struct json_encoder *x, const struct sr_view *v, uint32_t r)
+{
+    size_t size = 3;
+    for (uint32_t c = 0; c < x->columns; c++) {
+        enum value_op op = x->value[c].op;
+        size += x->key[c].len + VALUE_TEXT_MAX + 4;
+        if (op == VALUE_TEXT || op == VALUE_BYTES) {
+            uint32_t len = ((const struct sr_span *)v->col[c]->values)[r].len;
+            size += (size_t)len * (op == VALUE_TEXT ? JSON_ESCAPED_MAX : 2);
+        }
+    }
+    return size;
+}
+
+static char *json_encode_row(const struct json_encoder *x, char *to, const struct sr_view *v,
+                             uint32_t r)
+{
+    char open = '{';
+    for (uint32_t c = 0; c < x->columns; c++) {
+        const struct sr_column *k = v->col[c];
+        bool is_null = !sr_is_valid(k, r);
+        if (is_null && x->drops_nulls) {
+            continue;
+        }
+        *to++ = open;
+        open = ',';
+        memcpy(to, x->key[c].text, x->key[c].len);
+        to += x->key[c].len;
+        if (is_null) {
+            memcpy(to, "null", 4);
+            to += 4;
+        } else {
+            to = json_encode_value(x, to, c, k, r);
+        }
+    }
+    if (open == '{') {
+        *to++ = '{';
+    }
+    *to++ = '}';
+    *to++ = '\n';
+    return to;
+}
+
+sr_rc json_encode(void *enc, const struct sr_view *v, uint32_t from, uint32_t count,
+                  struct sr_out *out, size_t *end, uint32_t *done, struct sr_error *err)
+{
+    const struct json_encoder *x = enc;
+    for (uint32_t i = 0; i < count; i++) {
+        *done = i;
+        uint32_t r = sr_row(v, from + i);
+        char *begin = (char *)sr_out_room(out, json_encode_size(x, v, r));
+        if (!begin) {
+            return x->host->fail(x->host, err, SR_ENOMEM, "json: out of memory");
+        }
+        out->len += (size_t)(json_encode_row(x, begin, v, r) - begin);
+        if (end) {
+            end[i] = out->len;
+        }
+    }
+    *done = count;
+    return SR_OK;
+}
