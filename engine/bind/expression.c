@@ -178,7 +178,8 @@ static const struct expr *bind_cast(struct scope *s, const struct ast *n)
     struct sr_error err = {0};
     uint32_t at = 0;
     if (type_parse(a, t->name, &type, &at, &err) != SR_OK) {
-        bind_fault(s->binder, s->text, t->at + at, NULL, "%s", err.words);
+        bind_fault(s->binder, s->text, t->at + at, NULL, "%s",
+                   at > 0 ? arena_printf(a, "in type %s: %s", t->name, err.words) : err.words);
         return NULL;
     }
     if (!e) {

@@ -4,7 +4,7 @@
  * NULL", "BETWEEN". Special forms become plain calls, so that they need no second reading:
  *
  *   NOT x LIKE y          NOT(LIKE(x, y))           CASE x WHEN a THEN b END   CASE(=(x, a), b, NULL)
- *   TRIM(x)               BTRIM(x)                  TRIM(LEADING y FROM x)     LTRIM(x, y)
+ *   TRIM(BOTH y FROM x)   TRIM(x, y)                TRIM(LEADING y FROM x)     LTRIM(x, y)
  *   EXTRACT(DAY FROM x)   EXTRACT('DAY', x)         FLOOR(x TO DAY)            FLOOR(x, 'DAY')
  *   POSITION(a IN b)      POSITION(a, b)            SUBSTRING(x FROM a FOR b)  SUBSTRING(x, a, b)
  *   x BETWEEN SYMMETRIC a AND b                     BETWEEN SYMMETRIC(x, a, b)

@@ -256,12 +256,12 @@ call(A) ::= SUBSTRING(F) LP expr(X) FROM expr(Y) RP(T). { A = ast_span(ast_call2
 call(A) ::= SUBSTRING(F) LP expr(X) FROM expr(Y) FOR expr(Z) RP(T). {
     A = ast_span(ast_call3(p, "SUBSTRING", X, Y, Z), F.at, T.at + 1);
 }
-call(A) ::= TRIM(F) LP expr(X) RP(T).          { A = ast_span(ast_call1(p, "BTRIM", X), F.at, T.at + 1); }
-call(A) ::= TRIM(F) LP expr(X) FROM expr(Y) RP(T). { A = ast_span(ast_call2(p, "BTRIM", Y, X), F.at, T.at + 1); }
-call(A) ::= TRIM(F) LP BOTH FROM expr(Y) RP(T).    { A = ast_span(ast_call1(p, "BTRIM", Y), F.at, T.at + 1); }
+call(A) ::= TRIM(F) LP expr(X) RP(T).          { A = ast_span(ast_call1(p, "TRIM", X), F.at, T.at + 1); }
+call(A) ::= TRIM(F) LP expr(X) FROM expr(Y) RP(T). { A = ast_span(ast_call2(p, "TRIM", Y, X), F.at, T.at + 1); }
+call(A) ::= TRIM(F) LP BOTH FROM expr(Y) RP(T).    { A = ast_span(ast_call1(p, "TRIM", Y), F.at, T.at + 1); }
 call(A) ::= TRIM(F) LP LEADING FROM expr(Y) RP(T). { A = ast_span(ast_call1(p, "LTRIM", Y), F.at, T.at + 1); }
 call(A) ::= TRIM(F) LP TRAILING FROM expr(Y) RP(T). { A = ast_span(ast_call1(p, "RTRIM", Y), F.at, T.at + 1); }
-call(A) ::= TRIM(F) LP BOTH expr(X) FROM expr(Y) RP(T).     { A = ast_span(ast_call2(p, "BTRIM", Y, X), F.at, T.at + 1); }
+call(A) ::= TRIM(F) LP BOTH expr(X) FROM expr(Y) RP(T).     { A = ast_span(ast_call2(p, "TRIM", Y, X), F.at, T.at + 1); }
 call(A) ::= TRIM(F) LP LEADING expr(X) FROM expr(Y) RP(T).  { A = ast_span(ast_call2(p, "LTRIM", Y, X), F.at, T.at + 1); }
 call(A) ::= TRIM(F) LP TRAILING expr(X) FROM expr(Y) RP(T). { A = ast_span(ast_call2(p, "RTRIM", Y, X), F.at, T.at + 1); }
 call(A) ::= OVERLAY(F) LP expr(X) PLACING expr(Y) FROM expr(Z) RP(T). {

@@ -77,9 +77,9 @@ END_TEST
 START_TEST(special_forms_become_plain_calls)
 {
     static const struct parse_case cases[] = {
-        {PARSE_EXPR, "TRIM(BOTH 'x' FROM a)", "(BTRIM (name a) 'x')"},
+        {PARSE_EXPR, "TRIM(BOTH 'x' FROM a)", "(TRIM (name a) 'x')"},
         {PARSE_EXPR, "TRIM(LEADING FROM a)", "(LTRIM (name a))"},
-        {PARSE_EXPR, "trim(a)", "(BTRIM (name a))"},
+        {PARSE_EXPR, "trim(a)", "(TRIM (name a))"},
         {PARSE_EXPR, "SUBSTRING(a FROM 2 FOR 3)", "(SUBSTRING (name a) 2 3)"},
         {PARSE_EXPR, "SUBSTRING(a, 2)", "(SUBSTRING (name a) 2)"},
         {PARSE_EXPR, "POSITION('a' IN ('abc'))", "(POSITION 'a' 'abc')"},
