@@ -2,6 +2,7 @@
 import collections
 import csv
 import datetime
+import decimal
 import io
 import json
 import random
@@ -46,6 +47,9 @@ def nexmark_q0_equals_the_published_result(p):
 @test
 def nexmark_q1_equals_the_published_result(p):
     rows = nexmark(p, "q1", 3)
+    for i, row in enumerate(rows):  # Flink's csv format drops zeros at the end of a DECIMAL, the checksum has them
+        field = row.split(b",")
+        rows[i] = b",".join([*field[:2], f"{decimal.Decimal(field[2].decode()):.3f}".encode(), *field[3:]])
     assert (len(rows), fnv(rows)) == (9200, 0xA7600904E5AED5A2), f"{len(rows)} {fnv(rows):x} {rows[:2]}"
 
 
@@ -81,7 +85,7 @@ def package_log(p, lines=4000, seed=1):
 def packages(path):
     with sqlite3.connect(path) as db:
         return [(at[:19], package, version) for at, package, version in
-                db.execute("select at, package, version from installed")]
+                db.execute("select installed_at, package, version from installed")]
 
 
 @test
@@ -91,14 +95,14 @@ def package_log_becomes_a_table(p):
     assert sorted(packages(p.dir / "packages.sqlite")) == sorted(expect)
 
 
-def page_logs(p, rows=3000, seed=2):
+def page_logs(p, rows=3000, seed=2, late_share=0.02):
     """CSV logs whose times go forward with jitter, some rows too late; and what each minute should hold."""
     r, files, base = random.Random(seed), [[], []], datetime.datetime(2026, 1, 31, 12)
     watermark, expect = None, collections.defaultdict(lambda: [0, 0])
     late = 0
     for i in range(rows):
         t = base + datetime.timedelta(milliseconds=i * 200 - r.randrange(0, 4000))
-        if r.random() < 0.02:
+        if r.random() < late_share:
             t -= datetime.timedelta(seconds=120)
         size = "" if r.random() < 0.1 else str(r.randrange(5000))
         page = f"p{r.randrange(5)}"
@@ -136,7 +140,9 @@ def page_hits_counts_by_event_time(p):
 
 @test
 def page_hits_are_the_same_at_any_parallelism(p):
-    expect, _ = page_logs(p)
+    # Without late rows: which ones are late depends on how inputs take turns, here as in Flink.
+    expect, late = page_logs(p, late_share=0)
+    assert late == 0
     for n in (2, 3):
         (p.dir / "page-hits.sqlite").unlink(missing_ok=True)
         ok(p.run("run", p.job("page-hits.yaml"), "--fresh", "-p", n))
