@@ -6,6 +6,7 @@
 #include "engine/base/assert.h"
 
 #define PAGE_LINE_MAX 1000u /* bytes of a line that are shown */
+#define PAGE_NONE     UINT32_MAX
 
 /* Bytes of the line break at `i`, 0: none. As YAML 1.1 and so libyaml see it. */
 static uint32_t page_break(const char *s, uint32_t len, uint32_t i)
@@ -141,12 +142,14 @@ void page_hide(struct page *p, uint32_t begin, uint32_t end)
     p->mask[p->masks++] = (struct page_mask){begin, end};
 }
 
+/* A list may stand in the column of its key, and is below it all the same. */
 static uint32_t page_indent(const struct page *p, uint32_t index)
 {
-    return (uint32_t)strspn(p->text + p->line_at[index], " ");
+    uint32_t spaces = (uint32_t)strspn(p->text + p->line_at[index], " ");
+    return spaces + (p->text[p->line_at[index] + spaces] == '-' ? 1 : 0);
 }
 
-/* Where the value of a key that sounds like a secret begins in a line; its end: there is none. */
+/* Where the value of a key that sounds like a secret begins in a line; PAGE_NONE: there is none. */
 static uint32_t page_secret_from(const struct page *p, uint32_t index)
 {
     uint32_t end = page_line_end(p, index);
@@ -158,7 +161,7 @@ static uint32_t page_secret_from(const struct page *p, uint32_t index)
             }
         }
     }
-    return end;
+    return PAGE_NONE;
 }
 
 /* A line of an unread page may go on with the secret of a line above that is indented less. */
@@ -168,7 +171,7 @@ static bool page_is_inside_secret(const struct page *p, uint32_t index)
     for (uint32_t i = index; i-- > 0 && indent > 0;) {
         if (page_indent(p, i) < indent && page_line_end(p, i) > p->line_at[i]) {
             indent = page_indent(p, i);
-            if (page_secret_from(p, i) < page_line_end(p, i)) {
+            if (page_secret_from(p, i) != PAGE_NONE) {
                 return true;
             }
         }
@@ -184,7 +187,7 @@ static const char *page_line_unread(const struct page *p, uint32_t index, uint32
     if (page_is_inside_secret(p, index)) {
         return PAGE_MASKED;
     }
-    if (secret < page_line_end(p, index)) {
+    if (secret != PAGE_NONE) {
         return arena_printf(p->arena, "%.*s " PAGE_MASKED, (int)(secret - begin), p->text + begin);
     }
     return arena_text_n(p->arena, p->text + begin, end - begin);
