@@ -43,7 +43,7 @@ ARITH_BINARY(div_f64, double, double, /)
             if (b[r] == 0) {                                                      \
                 call_fail(k, r, "division by zero");                              \
             } else {                                                              \
-                to[r] = b[r] == -1 ? (T)((U)0 - (U)a[r]) : (T)(a[r] / b[r]);      \
+                to[r] = (T)(b[r] == -1 ? (T)((U)0 - (U)a[r]) : a[r] / b[r]);      \
             }                                                                     \
         }                                                                         \
     }                                                                             \

@@ -1,0 +1,291 @@
+/* Programs over batches: selections, guards, failures, what is shared and what is not. */
+#include "engine/expr/program.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "test/unit/expr/batch.h"
+#include "test/unit/unit.h"
+
+#define OUTS_MAX 4
+
+struct answer {
+    struct program *program;
+    struct program_result r;
+    struct sr_column *col[OUTS_MAX];
+    struct sr_bad_row bad[SR_BAD_ROWS_MAX];
+    uint32_t outs;
+};
+
+static void run(struct batch *b, struct answer *a, const struct expr *condition,
+                const struct expr *const *out, uint32_t outs, uint32_t from)
+{
+    struct sr_error err = {0};
+    struct program_conf conf = {
+        .in = &b->schema, .condition = condition, .out = out, .outs = outs, .time_zone = "UTC"};
+    *a = (struct answer){.outs = outs};
+    a->r.col = a->col;
+    a->r.bad = a->bad;
+    ck_assert_msg(program_new(&a->program, &conf, &err) == SR_OK, "%s", err.words);
+    ck_assert_msg(program_run(a->program, b->home, b->view, from, &a->r, &err) == SR_OK, "%s",
+                  err.words);
+}
+
+static void done(struct answer *a)
+{
+    for (uint32_t i = 0; i < a->outs; i++) {
+        column_release(a->col[i]);
+    }
+    program_free(a->program);
+}
+
+static uint32_t picked_row(const struct answer *a, uint32_t i)
+{
+    return a->r.sel ? a->r.sel[i] : i;
+}
+
+/* A column that is only passed on is the same column, and a filter copies nothing. */
+START_TEST(passing_columns_are_shared)
+{
+    struct batch b;
+    struct answer a;
+    batch_open(&b, 100, 1, true);
+    const struct expr *out[] = {batch_col(&b, 's')};
+    run(&b, &a, batch_call(&b, "IS NOT NULL", batch_col(&b, 'i'), NULL, NULL), out, 1, 0);
+    ck_assert_ptr_eq(a.col[0], b.view->col[BATCH_S]);
+    ck_assert_uint_gt(a.r.filtered, 0);
+    ck_assert_uint_eq(a.r.used, a.r.picked + a.r.filtered);
+    done(&a);
+    batch_close(&b);
+}
+END_TEST
+
+/* Text that is cut refers to the bytes of its argument. */
+START_TEST(cut_text_is_not_copied)
+{
+    struct batch b;
+    struct answer a;
+    batch_open(&b, 64, 2, false);
+    const struct expr *s = batch_col(&b, 's'), *one = batch_num(&b, "1");
+    const struct expr *out[] = {
+        batch_call(&b, "SUBSTRING", s, one, batch_num(&b, "2")),
+        batch_call(&b, "LTRIM", s, NULL, NULL),
+        batch_call(&b, "SPLIT_INDEX", s, batch_str(&b, ","), one),
+        batch_call(&b, "REGEXP_EXTRACT", s, batch_str(&b, "[a-z]+"), batch_num(&b, "0"))};
+    run(&b, &a, NULL, out, 4, 0);
+    for (uint32_t i = 0; i < 4; i++) {
+        ck_assert_ptr_eq(a.col[i]->bytes, b.view->col[BATCH_S]->bytes);
+    }
+    done(&a);
+    batch_close(&b);
+}
+END_TEST
+
+/* A division by zero fails its row and no other; the row is left out and told. */
+START_TEST(a_failed_row_is_left_out)
+{
+    struct batch b;
+    struct answer a;
+    batch_open(&b, 200, 3, true);
+    const struct expr *i = batch_col(&b, 'i');
+    const struct expr *out[] = {batch_call(&b, "/", batch_num(&b, "100"), i, NULL)};
+    run(&b, &a, NULL, out, 1, 0);
+    const struct sr_column *c = b.view->col[BATCH_I];
+    uint32_t zeros = 0;
+    for (uint32_t r = 0; r < 200; r++) {
+        zeros += sr_is_valid(c, r) && ((const int32_t *)c->values)[r] == 0;
+    }
+    ck_assert_uint_gt(zeros, 0);
+    ck_assert_uint_eq(a.r.bads, zeros);
+    ck_assert_uint_eq(a.r.picked, 200 - zeros);
+    ck_assert_str_eq(a.bad[0].words, "division by zero");
+    for (uint32_t k = 0; k < a.r.picked; k++) {
+        uint32_t r = picked_row(&a, k);
+        ck_assert(!sr_is_valid(c, r) || ((const int32_t *)c->values)[r] != 0);
+    }
+    done(&a);
+    batch_close(&b);
+}
+END_TEST
+
+/* More failed rows than there is room for: rows behind the last told one are not taken, and a
+ * second run goes on there, so that every row is told once. */
+START_TEST(failures_beyond_the_room_wait)
+{
+    struct batch b;
+    batch_open(&b, 1000, 4, true);
+    const struct expr *out[] = {batch_cast(&b, batch_col(&b, 's'), "INT")};
+    uint32_t from = 0, runs = 0, bads = 0, picked = 0, last = 0;
+    while (from < 1000) {
+        struct answer a;
+        run(&b, &a, NULL, out, 1, from);
+        ck_assert_uint_gt(a.r.used, 0);
+        ck_assert_uint_eq(a.r.used, a.r.picked + a.r.bads);
+        for (uint32_t i = 0; i < a.r.bads; i++) {
+            ck_assert(bads + i == 0 || a.bad[i].row > last);
+            last = a.bad[i].row;
+        }
+        bads += a.r.bads;
+        picked += a.r.picked;
+        from += a.r.used;
+        runs++;
+        done(&a);
+    }
+    ck_assert_uint_eq(bads + picked, 1000);
+    ck_assert_uint_gt(runs, 3);
+    batch_close(&b);
+}
+END_TEST
+
+/* A branch that a row does not take cannot fail it: CASE, IF, COALESCE, AND, OR. */
+START_TEST(branches_not_taken_do_not_fail)
+{
+    struct batch b;
+    struct answer a;
+    batch_open(&b, 300, 5, true);
+    const struct expr *i = batch_col(&b, 'i'), *zero = batch_num(&b, "0"),
+                      *one = batch_num(&b, "1");
+    const struct expr *over = batch_call(&b, "/", one, i, NULL);
+    const struct expr *is_zero = batch_call(&b, "=", i, zero, NULL);
+    const struct expr *pair[2] = {batch_call(&b, "<>", i, zero, NULL),
+                                  batch_call(&b, "=", over, one, NULL)};
+    const struct expr *out[] = {batch_call(&b, "IF", is_zero, zero, over),
+                                batch_call(&b, "COALESCE",
+                                           batch_call(&b, "NULLIF", one, is_zero ? one : one, NULL),
+                                           batch_num(&b, "7"), NULL),
+                                batch_call(&b, "AND", pair[0], pair[1], NULL),
+                                batch_call(&b, "OR", is_zero, pair[1], NULL)};
+    run(&b, &a, NULL, out, 4, 0);
+    ck_assert_uint_eq(a.r.bads, 0);
+    ck_assert_uint_eq(a.r.picked, 300);
+    const int32_t *v = b.view->col[BATCH_I]->values;
+    for (uint32_t r = 0; r < 300; r++) {
+        if (sr_is_valid(b.view->col[BATCH_I], r)) {
+            ck_assert_int_eq(((int32_t *)a.col[0]->values)[r], v[r] == 0 ? 0 : 1 / v[r]);
+            ck_assert_int_eq(((uint8_t *)a.col[2]->values)[r], v[r] == 1);
+        }
+        ck_assert_int_eq(((int32_t *)a.col[1]->values)[r], 7);
+    }
+    done(&a);
+    batch_close(&b);
+}
+END_TEST
+
+/* A condition keeps the rows for which it is TRUE, not those for which it is NULL; what it leaves
+ * out is counted; AND narrows so that the right side is safe. */
+START_TEST(a_condition_keeps_true_rows)
+{
+    struct batch b;
+    struct answer a;
+    batch_open(&b, 500, 6, true);
+    const struct expr *i = batch_col(&b, 'i'), *zero = batch_num(&b, "0");
+    const struct expr *safe = batch_call(&b, "<>", i, zero, NULL);
+    const struct expr *over =
+        batch_call(&b, ">", batch_call(&b, "/", batch_num(&b, "10"), i, NULL), zero, NULL);
+    const struct expr *out[] = {i};
+    run(&b, &a, batch_call(&b, "AND", safe, over, NULL), out, 1, 0);
+    ck_assert_uint_eq(a.r.bads, 0);
+    uint32_t want = 0;
+    const struct sr_column *c = b.view->col[BATCH_I];
+    for (uint32_t r = 0; r < 500; r++) {
+        bool is_in = sr_is_valid(c, r) && ((const int32_t *)c->values)[r] > 0;
+        if (is_in) {
+            ck_assert_uint_eq(picked_row(&a, want), r);
+        }
+        want += is_in;
+    }
+    ck_assert_uint_eq(a.r.picked, want);
+    ck_assert_uint_eq(a.r.filtered, 500 - want);
+    done(&a);
+    batch_close(&b);
+}
+END_TEST
+
+/* A constant output is a column of its own, as long as the view; a constant that cannot be computed
+ * fails each row, and only those that need it. */
+START_TEST(constants_fill_their_column)
+{
+    struct batch b;
+    struct answer a;
+    batch_open(&b, 10, 7, false);
+    const struct expr *bad = batch_call(&b, "/", batch_num(&b, "1"), batch_num(&b, "0"), NULL);
+    const struct expr *out[] = {
+        batch_str(&b, "hello"),
+        batch_call(&b, "IF", expr_bool(b.arena, false), bad, batch_num(&b, "5"))};
+    run(&b, &a, NULL, out, 2, 0);
+    char text[100];
+    ck_assert_uint_eq(a.r.picked, 10);
+    ck_assert_uint_eq(a.col[0]->rows, 10);
+    ck_assert_str_eq(batch_value(a.col[0], 9, text, sizeof(text)), "hello");
+    ck_assert_str_eq(batch_value(a.col[1], 9, text, sizeof(text)), "5");
+    done(&a);
+    run(&b, &a, NULL, &bad, 1, 0);
+    ck_assert_uint_eq(a.r.bads, 10);
+    ck_assert_uint_eq(a.r.picked, 0);
+    done(&a);
+    batch_close(&b);
+}
+END_TEST
+
+/* CASE over texts from several buffers gives each row its own text. */
+START_TEST(case_gathers_texts)
+{
+    struct batch b;
+    struct answer a;
+    batch_open(&b, 256, 8, true);
+    const struct expr *s = batch_col(&b, 's');
+    const struct expr *out[] = {batch_call(&b, "IF", batch_col(&b, 'b'), s,
+                                           batch_call(&b, "CONCAT", s, batch_str(&b, "!"), NULL))};
+    run(&b, &a, NULL, out, 1, 0);
+    char have[200], want[200];
+    for (uint32_t r = 0; r < 256; r++) {
+        const struct sr_column *flag = b.view->col[BATCH_B];
+        bool is_first = sr_is_valid(flag, r) && ((uint8_t *)flag->values)[r];
+        const char *plain = batch_value(b.view->col[BATCH_S], r, have, sizeof(have));
+        bool is_null = !sr_is_valid(b.view->col[BATCH_S], r);
+        (void)snprintf(want, sizeof(want), "%s%s", plain, is_first || is_null ? "" : "!");
+        ck_assert_str_eq(batch_value(a.col[0], r, have, sizeof(have)), want);
+    }
+    done(&a);
+    batch_close(&b);
+}
+END_TEST
+
+/* A regular expression that backtracks without end fails its row and does not hang. */
+START_TEST(a_catastrophic_pattern_stops)
+{
+    struct batch b;
+    struct answer a;
+    batch_open(&b, 1, 9, false);
+    const struct expr *text =
+        batch_call(&b, "CONCAT", batch_col(&b, 's'),
+                   batch_call(&b, "REPEAT", batch_str(&b, "a"), batch_num(&b, "5000"), NULL),
+                   batch_str(&b, "!"));
+    const struct expr *out[] = {batch_call(&b, "REGEXP_EXTRACT", text,
+                                           batch_str(&b, "(?:a+)+(?:a+)+$"), batch_num(&b, "0"))};
+    run(&b, &a, NULL, out, 1, 0);
+    ck_assert_uint_eq(a.r.bads, 1);
+    ck_assert_ptr_nonnull(strstr(a.bad[0].words, "too many steps"));
+    done(&a);
+    batch_close(&b);
+}
+END_TEST
+
+/* Time zones other than UTC are refused with words. */
+START_TEST(other_zones_are_refused)
+{
+    struct batch b;
+    batch_open(&b, 1, 10, false);
+    struct sr_error err = {0};
+    struct program *p = NULL;
+    struct program_conf conf = {.in = &b.schema, .time_zone = "Asia/Tokyo"};
+    ck_assert_int_eq(program_new(&p, &conf, &err), SR_ECONFIG);
+    ck_assert_ptr_nonnull(strstr(err.words, "Asia/Tokyo"));
+    batch_close(&b);
+}
+END_TEST
+
+UNIT_MAIN("program", passing_columns_are_shared, cut_text_is_not_copied, a_failed_row_is_left_out,
+          failures_beyond_the_room_wait, branches_not_taken_do_not_fail,
+          a_condition_keeps_true_rows, constants_fill_their_column, case_gathers_texts,
+          a_catastrophic_pattern_stops, other_zones_are_refused)
