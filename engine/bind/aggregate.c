@@ -6,6 +6,7 @@
 #include "engine/data/schema.h"
 
 #define AGG_WINDOW_COLUMNS 3u
+#define AGG_WINDOW_MS_MAX  (INT64_C(1000) * 365 * 86400 * 1000)
 
 static const char *const agg_window_names[AGG_WINDOW_COLUMNS] = {"window_start", "window_end",
                                                                  "window_time"};
@@ -80,6 +81,32 @@ static bool agg_window_time(struct agg_scope *g, struct scope *s)
     return true;
 }
 
+static bool agg_window_fits(struct agg_scope *g, struct scope *s)
+{
+    const struct grouping *w = g->grouping;
+    if (g->size_ms <= 0 || g->size_ms > AGG_WINDOW_MS_MAX) {
+        bind_fault(s->binder, s->text, w->arg[0]->at, NULL,
+                   g->size_ms <= 0 ? "a window's size must be above zero"
+                                   : "a window's size must be below 1000 years");
+        return false;
+    }
+    if (g->offset_ms <= -g->size_ms || g->offset_ms >= g->size_ms) {
+        bind_fault(s->binder, s->text, w->arg[1]->at, NULL,
+                   "a window's offset must be shorter than its size");
+        return false;
+    }
+    const char *zone = s->binder->job->settings.time_zone;
+    const struct sr_field *time = &s->in->field[s->in->rowtime];
+    if (time->type.kind == SR_TIMESTAMP_LTZ && zone && strcmp(zone, "UTC") != 0) {
+        bind_fault(s->binder, s->text, w->time->at, "table.local-time-zone: UTC",
+                   "windows over a TIMESTAMP_LTZ column are only supported in time zone UTC yet, "
+                   "not in %s",
+                   zone);
+        return false;
+    }
+    return true;
+}
+
 static bool agg_window(struct agg_scope *g)
 {
     const struct grouping *w = g->grouping;
@@ -102,11 +129,7 @@ static bool agg_window(struct agg_scope *g)
     bool is_good = agg_window_time(g, &s);
     is_good = bind_interval_ms(&s, w->arg[0], &g->size_ms) && is_good;
     is_good = (w->args < 2 || bind_interval_ms(&s, w->arg[1], &g->offset_ms)) && is_good;
-    if (is_good && g->size_ms <= 0) {
-        bind_fault(s.binder, s.text, w->arg[0]->at, NULL, "a window's size must be above zero");
-        return false;
-    }
-    return is_good;
+    return is_good && agg_window_fits(g, &s);
 }
 
 struct agg_scope *agg_scope_new(const struct scope *input, const struct grouping *g)

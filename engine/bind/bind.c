@@ -53,6 +53,7 @@ static struct bound *bind_find(struct binder *b, const char *name)
     return NULL;
 }
 
+/* The step that was meant counts as read, so that one slip is not told twice. */
 static const char *bind_near_step(struct binder *b, const char *name)
 {
     const char **names = arena_array(b->arena, (size_t)b->steps + 1, sizeof(*names));
@@ -63,7 +64,11 @@ static const char *bind_near_step(struct binder *b, const char *name)
         }
     }
     const char *near = names ? nearest_word(name, names) : NULL;
-    return near ? arena_printf(b->arena, "did you mean '%s'?", near) : NULL;
+    if (!near) {
+        return NULL;
+    }
+    bind_find(b, near)->is_read = true;
+    return arena_printf(b->arena, "did you mean '%s'?", near);
 }
 
 /* The step that `name`, at byte `at` of t, reads. */
@@ -93,6 +98,7 @@ static void bind_read_query(struct binder *b, struct bound *s)
     s->query = bind_parse(b, PARSE_QUERY, &s->step->sql);
     if (!s->query) {
         s->has_failed = true;
+        b->is_unsure = true;
         return;
     }
     const struct ast *from = s->query->item[AST_FROM];
@@ -138,7 +144,7 @@ static void bind_check_unused(struct binder *b)
     for (uint32_t i = 0; i < b->steps; i++) {
         const struct bound *s = &b->step[i];
         sinks += s->step->kind == JOB_SINK;
-        if (s->step->kind != JOB_SINK && !s->is_read) {
+        if (s->step->kind != JOB_SINK && !s->is_read && !b->is_unsure) {
             bind_fault(b, &s->step->name, 0, "name it in `from`, or take it out",
                        "%s '%s' is not used", bind_kind_words(s->step->kind), s->step->name.text);
         }

@@ -35,6 +35,7 @@ struct binder {
     struct logic_graph *graph;
     struct bound *step;
     uint32_t steps;
+    bool is_unsure; /* a query could not be read: what it reads is not known */
 };
 
 /* --- Faults ----------------------------------------------------------------------------------- */

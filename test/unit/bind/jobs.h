@@ -40,7 +40,7 @@ JOBS_SOURCE(endless)
 JOBS_SOURCE(bytes)
 
 static const struct sr_field jobs_own_fields[] = {{"id", {SR_BIGINT, true, 0, 0, 0, NULL}},
-                                                  {"at", {SR_TIMESTAMP, true, 3, 0, 0, NULL}}};
+                                                  {"made", {SR_TIMESTAMP, true, 3, 0, 0, NULL}}};
 static const struct sr_schema jobs_own_schema = {2, jobs_own_fields, -1, 0, NULL};
 static inline const struct sr_schema *jobs_own(const void *conf)
 {
