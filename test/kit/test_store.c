@@ -76,6 +76,9 @@ START_TEST(no_flipped_bit_and_no_cut_is_believed)
 }
 END_TEST
 
+START_TEST(a_late_rename_is_no_part_of_the_history) { store_kit_late(); }
+END_TEST
+
 START_TEST(looking_changes_nothing) { store_kit_looking(_i == 0 ? STORE_DIR : STORE_SQLITE); }
 END_TEST
 
@@ -97,6 +100,7 @@ int main(void)
     tcase_add_loop_test(t, any_call_may_fail_and_the_answer_stays_true, 0, 2);
     tcase_add_loop_test(t, a_full_disk_fails_checkpoints_until_it_is_freed, 0, 2);
     tcase_add_loop_test(t, no_flipped_bit_and_no_cut_is_believed, 0, 2);
+    tcase_add_test(t, a_late_rename_is_no_part_of_the_history);
     tcase_add_loop_test(t, looking_changes_nothing, 0, 2);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);

@@ -283,19 +283,29 @@ static void disk_dump_names(const struct disk_node *dir, const char *path, FILE 
     }
 }
 
+static char *disk_join(const char *dir, const char *name)
+{
+    size_t size = strlen(dir) + strlen(name) + 2;
+    char *path = disk_alloc(NULL, size);
+    (void)snprintf(path, size, "%s%s%s", dir, name[0] != '\0' ? "/" : "", name);
+    return path;
+}
+
 void disk_dump(const struct disk *d, FILE *to)
 {
     uint32_t count = 0;
     struct disk_node **list = disk_walk(d, false, &count);
-    char(*path)[DISK_PATH_MAX] = disk_alloc(NULL, (size_t)count * DISK_PATH_MAX);
-    path[0][0] = '\0';
+    char **path = disk_alloc(NULL, count * sizeof(char *));
+    path[0] = disk_join("", "");
     uint32_t next = 1;
     for (uint32_t i = 0; i < count; i++) {
         for (uint32_t k = 0; k < list[i]->names.count; k++, next++) {
-            (void)snprintf(path[next], DISK_PATH_MAX, "%.500s/%.500s", path[i],
-                           list[i]->names.name[k].name);
+            path[next] = disk_join(path[i], list[i]->names.name[k].name);
         }
         disk_dump_names(list[i], path[i], to);
+    }
+    for (uint32_t i = 0; i < next; i++) {
+        free(path[i]);
     }
     fprintf(to, "%" PRIu32 " changes of names are pending\n", d->changes);
     free(path);
