@@ -249,6 +249,8 @@ static const struct expr *agg_result(struct agg_scope *g, struct scope *s, const
         return NULL;
     }
     g->agg[g->aggs] = *call;
+    g->agg_text[g->aggs] = s->text;
+    g->agg_at[g->aggs] = n->at;
     agg_put_out(g, agg_result_name(g, s, n, call), call->type);
     g->aggs++;
     return agg_out_column(g, g->out.fields - 1);
@@ -353,7 +355,7 @@ const struct expr *agg_scope_bind(struct scope *s, const struct ast *n, bool *is
 /* --- Nodes ------------------------------------------------------------------------------------ */
 
 /* What an aggregate cannot take back is refused over rows that change. */
-static bool agg_takes_changes(struct agg_scope *g, const struct job_step *step)
+static bool agg_takes_changes(struct agg_scope *g)
 {
     struct binder *b = g->input.binder;
     if (g->window != WINDOW_NONE) {
@@ -363,8 +365,8 @@ static bool agg_takes_changes(struct agg_scope *g, const struct job_step *step)
     }
     for (uint32_t i = 0; i < g->aggs; i++) {
         if (g->agg[i].kind == AGG_MIN || g->agg[i].kind == AGG_MAX) {
-            bind_fault_at(b, step->select_at.line ? step->select_at : step->name.at, NULL,
-                          "MIN and MAX over updating results are not supported yet");
+            bind_fault(b, g->agg_text[i], g->agg_at[i], NULL,
+                       "MIN and MAX over updating results are not supported yet");
             return false;
         }
     }
@@ -400,7 +402,7 @@ struct logic *agg_scope_nodes(struct agg_scope *g, const struct job_step *step, 
                               const struct expr *where)
 {
     struct binder *b = g->input.binder;
-    if (input->is_updating && !agg_takes_changes(g, step)) {
+    if (input->is_updating && !agg_takes_changes(g)) {
         return NULL;
     }
     struct logic *calc = select_calc(&g->calc, step, input, where);

@@ -36,6 +36,8 @@ struct agg_scope {
     int64_t size_ms, offset_ms;
     enum window_kind window;
     struct agg agg[AGG_CALLS_MAX];
+    const struct job_text *agg_text[AGG_CALLS_MAX]; /* where each was first written */
+    uint32_t agg_at[AGG_CALLS_MAX];
     uint32_t aggs;
     struct sr_schema out; /* of the aggregate; grows while aggregates are found */
     struct sr_field *field;

@@ -181,8 +181,10 @@ START_TEST(a_mapping_of_columns_is_a_schema)
     static const char *const types[] = {"BIGINT", "AS id * 2", "STRING NOT NULL"};
     struct job_column *column = arena_array(a, 3, sizeof(*column));
     for (uint32_t c = 0; c < 3; c++) {
-        column[c].name = (struct job_text){names[c], (uint32_t)strlen(names[c]), {"job", 9, c + 1}};
-        column[c].type = (struct job_text){types[c], (uint32_t)strlen(types[c]), {"job", 8, c + 1}};
+        column[c].name = (struct job_text){
+            .text = names[c], .len = (uint32_t)strlen(names[c]), .at = {"job", 9, c + 1}};
+        column[c].type = (struct job_text){
+            .text = types[c], .len = (uint32_t)strlen(types[c]), .at = {"job", 8, c + 1}};
     }
     job->step[0].column = column;
     job->step[0].columns = 3;
@@ -219,7 +221,7 @@ START_TEST(what_is_not_there_yet_is_said)
                      "does not have it yet]\n");
     bind_check_fault("sql=SELECT MAX(n) AS top FROM u\n"
                      "transform u; from=a; group=k; select=k | COUNT(*) AS n",
-                     "2:1 MIN and MAX over updating results are not supported yet\n");
+                     "2:25 MIN and MAX over updating results are not supported yet\n");
 }
 END_TEST
 
