@@ -26,7 +26,7 @@ const struct foreign foreign_keys[] = {
     IGNORED("env."), IGNORED("kubernetes."), IGNORED("yarn."), IGNORED("historyserver."),
     IGNORED("blob."), IGNORED("queryable-state."), IGNORED("heartbeat."), IGNORED("io."),
     IGNORED("task."), IGNORED("client."), IGNORED("classloader."), IGNORED("process."),
-    IGNORED("plugin."), IGNORED("jmx."), IGNORED("sql-gateway."), IGNORED("sql-client."),
+    IGNORED("plugin.classloader."), IGNORED("jmx."), IGNORED("sql-gateway."), IGNORED("sql-client."),
     IGNORED("zookeeper."), IGNORED("python."), IGNORED("external-resource."),
     IGNORED("external-resources"), IGNORED("scheduler-mode"), IGNORED("fs."), IGNORED("s3."),
     IGNORED("cleanup-strategy"), IGNORED("cleanup-strategy."), IGNORED("job-result-store."),
