@@ -6,6 +6,7 @@
 #include "engine/expr/family.h"
 #include "engine/expr/number.h"
 #include "engine/expr/promote.h"
+#include "engine/expr/time_round.h"
 
 /* --- DOUBLE to DOUBLE. ------------------------------------------------------------------------ */
 
@@ -26,6 +27,23 @@ MATH_DOUBLE(ceil_f64, ceil)
 MATH_DOUBLE(floor_f64, floor)
 MATH_DOUBLE(abs_f64, fabs)
 
+static double math_cotangent(double v) { return 1.0 / tan(v); }
+static double math_to_degrees(double v) { return v * 180.0 / M_PI; }
+static double math_to_radians(double v) { return v / 180.0 * M_PI; }
+MATH_DOUBLE(log2, log2)
+MATH_DOUBLE(sin, sin)
+MATH_DOUBLE(cos, cos)
+MATH_DOUBLE(tan, tan)
+MATH_DOUBLE(cot, math_cotangent)
+MATH_DOUBLE(asin, asin)
+MATH_DOUBLE(acos, acos)
+MATH_DOUBLE(atan, atan)
+MATH_DOUBLE(sinh, sinh)
+MATH_DOUBLE(cosh, cosh)
+MATH_DOUBLE(tanh, tanh)
+MATH_DOUBLE(degrees, math_to_degrees)
+MATH_DOUBLE(radians, math_to_radians)
+
 static double math_signum(double v) { return v > 0 ? 1.0 : v < 0 ? -1.0 : v; }
 MATH_DOUBLE(sign_f64, math_signum)
 
@@ -36,6 +54,23 @@ static void math_power(struct call *k)
     CALL_EACH_ROW(k, r) { to[r] = pow(a[r], b[r]); }
 }
 static const struct kernel math_k_power = {.run = math_power, .flags = KERNEL_DENSE};
+
+static void math_atan2(struct call *k)
+{
+    const double *a = k->arg[0]->values, *b = k->arg[1]->values;
+    double *to = k->out->values;
+    CALL_EACH_ROW(k, r) { to[r] = atan2(a[r], b[r]); }
+}
+static const struct kernel math_k_atan2 = {.run = math_atan2, .flags = KERNEL_DENSE};
+
+/* LOG(base, number) */
+static void math_log_of(struct call *k)
+{
+    const double *a = k->arg[0]->values, *b = k->arg[1]->values;
+    double *to = k->out->values;
+    CALL_EACH_ROW(k, r) { to[r] = log(b[r]) / log(a[r]); }
+}
+static const struct kernel math_k_log_of = {.run = math_log_of, .flags = KERNEL_DENSE};
 
 #define MATH_FLOAT(name, call_it)                      \
     static void math_##name(struct call *k)            \
@@ -235,6 +270,11 @@ static bool math_bind(struct bind_call *b)
     return b->kernel != NULL;
 }
 
+static bool math_bind_whole(struct bind_call *b)
+{
+    return b->args == 1 ? math_bind(b) : time_round_bind(b, b->func->data == MATH_CEIL);
+}
+
 /* Computes in `in`, then casts back. */
 static bool math_round_through(struct bind_call *b, enum sr_kind in, const struct kernel *kernel)
 {
@@ -285,10 +325,28 @@ static bool math_bind_round(struct bind_call *b)
     return true;
 }
 
+static bool math_bind_log(struct bind_call *b)
+{
+    struct sr_type t = type_of(SR_DOUBLE);
+    for (uint32_t i = 0; i < b->args; i++) {
+        if (!type_is_number(b->arg[i]->type.kind) || !bind_coerce(b, i, &t)) {
+            return false;
+        }
+    }
+    b->type = type_nullable(t, bind_any_nullable(b));
+    b->kernel = b->args == 1 ? &math_k_ln : &math_k_log_of;
+    return true;
+}
+
 #define MATH_ROW(title, what, form, words)                                                    \
     {                                                                                         \
         .name = title, .family = "math", .bind = math_bind, .min = 1, .max = 1, .data = what, \
         .forms = form, .doc = words                                                           \
+    }
+#define MATH_WHOLE(title, what, form, words)                                          \
+    {                                                                                 \
+        .name = title, .family = "math", .bind = math_bind_whole, .min = 1, .max = 2, \
+        .data = what, .forms = form, .doc = words                                     \
     }
 #define MATH_DOUBLE_ROW(title, k, form, words)                                                 \
     {                                                                                          \
@@ -299,14 +357,47 @@ static bool math_bind_round(struct bind_call *b)
 static const struct func math_funcs[] = {
     MATH_ROW("ABS", MATH_ABS, "ABS(number)", "The number without its sign."),
     MATH_ROW("SIGN", MATH_SIGN, "SIGN(number)", "-1, 0 or 1, in the type of the number."),
-    MATH_ROW("FLOOR", MATH_FLOOR, "FLOOR(number)", "The largest whole number that is not larger."),
-    MATH_ROW("CEIL", MATH_CEIL, "CEIL(number)", "The smallest whole number that is not smaller."),
-    MATH_ROW("CEILING", MATH_CEIL, "CEILING(number)", "The same as CEIL."),
+    MATH_WHOLE("FLOOR", MATH_FLOOR, "FLOOR(number), FLOOR(time TO unit)",
+               "The largest whole number that is not larger; the time at which its unit began."),
+    MATH_WHOLE("CEIL", MATH_CEIL, "CEIL(number), CEIL(time TO unit)",
+               "The smallest whole number that is not smaller; the time at which the next unit "
+               "begins."),
+    MATH_WHOLE("CEILING", MATH_CEIL, "CEILING(number), CEILING(time TO unit)", "The same as CEIL."),
     MATH_DOUBLE_ROW("SQRT", math_k_sqrt, "SQRT(number) -> DOUBLE", "The square root."),
     MATH_DOUBLE_ROW("EXP", math_k_exp, "EXP(number) -> DOUBLE", "e to the power of the number."),
     MATH_DOUBLE_ROW("LN", math_k_ln, "LN(number) -> DOUBLE", "The natural logarithm."),
     MATH_DOUBLE_ROW("LOG10", math_k_log10, "LOG10(number) -> DOUBLE",
                     "The logarithm to the base 10."),
+    MATH_DOUBLE_ROW("LOG2", math_k_log2, "LOG2(number) -> DOUBLE", "The logarithm to the base 2."),
+    MATH_DOUBLE_ROW("SIN", math_k_sin, "SIN(number) -> DOUBLE", "The sine."),
+    MATH_DOUBLE_ROW("COS", math_k_cos, "COS(number) -> DOUBLE", "The cosine."),
+    MATH_DOUBLE_ROW("TAN", math_k_tan, "TAN(number) -> DOUBLE", "The tangent."),
+    MATH_DOUBLE_ROW("COT", math_k_cot, "COT(number) -> DOUBLE", "The cotangent."),
+    MATH_DOUBLE_ROW("ASIN", math_k_asin, "ASIN(number) -> DOUBLE", "The arc sine."),
+    MATH_DOUBLE_ROW("ACOS", math_k_acos, "ACOS(number) -> DOUBLE", "The arc cosine."),
+    MATH_DOUBLE_ROW("ATAN", math_k_atan, "ATAN(number) -> DOUBLE", "The arc tangent."),
+    MATH_DOUBLE_ROW("SINH", math_k_sinh, "SINH(number) -> DOUBLE", "The hyperbolic sine."),
+    MATH_DOUBLE_ROW("COSH", math_k_cosh, "COSH(number) -> DOUBLE", "The hyperbolic cosine."),
+    MATH_DOUBLE_ROW("TANH", math_k_tanh, "TANH(number) -> DOUBLE", "The hyperbolic tangent."),
+    MATH_DOUBLE_ROW("DEGREES", math_k_degrees, "DEGREES(radians) -> DOUBLE", "Radians as degrees."),
+    MATH_DOUBLE_ROW("RADIANS", math_k_radians, "RADIANS(degrees) -> DOUBLE", "Degrees as radians."),
+    {.name = "ATAN2",
+     .family = "math",
+     .bind = bind_simple,
+     .min = 2,
+     .max = 2,
+     .args = "dd",
+     .result = RESULT_DOUBLE,
+     .kernel = &math_k_atan2,
+     .forms = "ATAN2(y, x) -> DOUBLE",
+     .doc = "The angle of the point (x, y)."},
+    {.name = "LOG",
+     .family = "math",
+     .bind = math_bind_log,
+     .min = 1,
+     .max = 2,
+     .forms = "LOG([base,] number) -> DOUBLE",
+     .doc = "The logarithm to the base, or the natural one."},
     {.name = "POWER",
      .family = "math",
      .bind = bind_simple,
