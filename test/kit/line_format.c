@@ -34,6 +34,10 @@ static sr_rc line_decode(void *coder, struct sr_decode *d, struct sr_error *err)
     (void)coder;
     (void)err;
     d->used = 0;
+    bool is_shared = d->buffer != NULL && d->out->rows == 0; /* as fast formats do: no copies */
+    if (is_shared) {
+        d->out->host->builder_use(d->out, 0, d->buffer);
+    }
     while (d->used < d->len && !sr_builder_is_full(d->out)) {
         const uint8_t *at = d->bytes + d->used;
         uint32_t left = d->len - d->used;
@@ -45,7 +49,11 @@ static sr_rc line_decode(void *coder, struct sr_decode *d, struct sr_error *err)
         if (d->row_at) {
             d->row_at[d->out->rows] = d->used;
         }
-        sr_put_bytes(d->out, 0, at, len);
+        if (is_shared) {
+            sr_put_span(d->out, 0, (uint32_t)(at - d->buffer->data), len);
+        } else {
+            sr_put_bytes(d->out, 0, at, len);
+        }
         sr_row_done(d->out);
         d->used += len + (newline ? 1 : 0);
     }

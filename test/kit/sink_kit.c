@@ -261,6 +261,32 @@ static void sink_check_crash(const struct sink_kit *k, uint32_t step, uint32_t p
     sink_run_done(&r);
 }
 
+/* Crashes at once after a restore, twice: what the checkpoint has is kept without a new row. */
+static void sink_check_restored(const struct sink_kit *k)
+{
+    struct sink_run r[3];
+    k->reset(k->stage);
+    sink_run_open(&r[0], k, 1, 1);
+    sink_run_restore(&r[0], NULL);
+    SINK_OK(&r[0], sink_run_write(&r[0], 0, 1, 4));
+    SINK_OK(&r[0], sink_run_prepare(&r[0], 1, false));
+    sink_run_close(&r[0]);
+    for (uint32_t i = 1; i < 3; i++) {
+        sink_run_open(&r[i], k, 1, i + 1);
+        sink_run_restore(&r[i], &r[i - 1]);
+        SINK_OK(&r[i], sink_run_prepare(&r[i], i + 1, i == 2));
+        if (i == 1) {
+            sink_run_close(&r[i]);
+        }
+    }
+    SINK_OK(&r[2], sink_run_commit(&r[2], true));
+    sink_expect(k, "restored twice", 4, true);
+    ck_assert_str_eq(k->leftovers(k->stage), "");
+    for (uint32_t i = 0; i < 3; i++) {
+        sink_run_done(&r[i]);
+    }
+}
+
 /* A job that never wrote a row shows none, and leaves nothing. */
 static void sink_check_empty(const struct sink_kit *k)
 {
@@ -297,6 +323,7 @@ void sink_kit_check(const struct sink_kit *k)
 {
     sink_check_twice(k);
     sink_check_empty(k);
+    sink_check_restored(k);
     for (uint32_t step = 0; step < 6; step++) {
         sink_check_crash(k, step, 1);
         if (k->parts_max != 1) {

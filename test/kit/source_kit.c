@@ -127,7 +127,19 @@ static void source_put_line(struct source_run *r, const char *id, const char *li
     size_t more = strlen(id) + len + 3;
     r->text = realloc(r->text, r->text_len + more);
     r->text_len += (size_t)snprintf(r->text + r->text_len, more, "%s\t%.*s\n", id, (int)len, line);
-    r->rows++;
+}
+
+/* Takes down the rows of the view that is held, as an operator does that is one batch behind. */
+static void source_flush(struct source_run *r)
+{
+    struct sr_view *v = r->held;
+    for (uint32_t row = 0; v && row < v->rows; row++) {
+        uint32_t len = 0;
+        const char *line = sr_text(v->col[0], row, &len);
+        source_put_line(r, r->split[r->held_split].id, line, len);
+    }
+    view_release(v);
+    r->held = NULL;
 }
 
 /* Decodes what a poll showed, at most `max` rows, and consumes just that. */
@@ -150,15 +162,13 @@ static void source_decode(struct source_run *r, uint32_t part, const struct sr_p
     r->kit->type->consume(r->reader[part], p->split, d.used);
     struct sr_view *v = NULL;
     ck_assert_int_eq(builder_seal(&r->builder, &v, &r->err), SR_OK);
-    for (uint32_t row = 0; v && row < v->rows; row++) {
-        uint32_t len = 0;
-        const char *line = sr_text(v->col[0], row, &len);
-        source_put_line(r, r->split[i].id, line, len);
-    }
-    view_release(v);
+    r->rows += v ? v->rows : 0;
+    source_flush(r); /* the view before: its bytes must have outlived this poll */
+    r->held = v;
+    r->held_split = i;
 }
 
-enum sr_polled source_run_read(struct source_run *r, uint32_t rows_max)
+static enum sr_polled source_read(struct source_run *r, uint32_t rows_max)
 {
     bool has_ended[4] = {false};
     uint32_t ended = 0, idle = 0, polls = 0;
@@ -195,6 +205,13 @@ enum sr_polled source_run_read(struct source_run *r, uint32_t rows_max)
         part = (part + 1) % r->parts;
     }
     return ended == r->parts ? SR_POLL_SPLIT_END : SR_POLL_DATA;
+}
+
+enum sr_polled source_run_read(struct source_run *r, uint32_t rows_max)
+{
+    enum sr_polled last = source_read(r, rows_max);
+    source_flush(r);
+    return last;
 }
 
 void source_run_save(struct source_run *r)

@@ -39,6 +39,8 @@ struct source_run {
     char *text;    /* lines so far: "split<tab>line<newline>" */
     size_t text_len;
     uint32_t rows;
+    struct sr_view *held; /* decoded, not taken down yet */
+    uint32_t held_split;
     struct sr_wait wait; /* of the last poll that had nothing */
     struct sr_error err;
 };
