@@ -171,9 +171,6 @@ static sr_rc checkpointing_write(struct supervise *s, struct manifest *m, struct
         m->kind = MANIFEST_CHECKPOINT;
     }
     env_crash_point(s->env, "run: before publish");
-#ifdef MUTANT_RETAIN_EARLY /* older checkpoints go before the newer one is there */
-    (void)store_retain(s->conf.store, s->conf.lineage, m->checkpoint, err);
-#endif
     sr_rc rc = store_publish(s->conf.store, m, err);
     if (rc == SR_OK) env_crash_point(s->env, "run: after publish");
     return rc;
@@ -193,10 +190,6 @@ static sr_rc checkpointing_store(struct supervise *s, bool *fatal, struct sr_err
     for (uint32_t i = 0; i < m.parts; i++) {
         bytes += m.part[i].len;
     }
-#ifdef MUTANT_COMMIT_BEFORE_PUBLISH /* sinks show rows that no checkpoint holds yet */
-    crew_show(s->crew, m.checkpoint);
-    supervise_order(s);
-#endif
     rc = checkpointing_write(s, &m, a, err);
     if (rc == SR_OK) {
         s->ck.published = m.checkpoint;

@@ -81,6 +81,7 @@ START_TEST(test_restarts_keep_exactly_once)
     for (uint64_t seed = 1; seed <= 60; seed++) {
         struct world w;
         world_init(&w, seed * 977);
+        w.rows = 1000;
         w.busy_write = w.busy_commit = w.busy_prepare = 100;
         w.parts_source = 1 + (uint32_t)world_random(&w, 3);
         w.parts_count = 1 + (uint32_t)world_random(&w, 3);
@@ -99,8 +100,8 @@ START_TEST(test_restarts_keep_exactly_once)
         struct arena *a = arena_new();
         struct run_status status;
         supervise_status(s, a, &status);
-        ck_assert_int_eq(status.node[0].in, 800);
-        ck_assert_int_eq(status.node[3].out, 800);
+        ck_assert_int_eq(status.node[0].in, 4000);
+        ck_assert_int_eq(status.node[3].out, 4000);
         ck_assert(w.failures == 0 || status.restarts > 0);
         ck_assert(w.failures == 0 || strstr(status.first_cause, "failure 1 was asked for"));
         failures += w.failures;

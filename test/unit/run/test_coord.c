@@ -1,0 +1,124 @@
+#include "test/unit/unit.h"
+
+#include "engine/ckpt/coord.h"
+
+static struct coord_conf conf = {.tasks = 3,
+                                 .newest = 10,
+                                 .interval_us = 1000,
+                                 .timeout_us = 500,
+                                 .min_pause_us = 200,
+                                 .concurrent_max = 1,
+                                 .tolerable = 1};
+
+static void expect(struct coord_cmd c, enum coord_do what, uint64_t n)
+{
+    ck_assert_int_eq(c.what, what);
+    if (what != COORD_NOTHING) ck_assert_uint_eq(c.checkpoint, n);
+}
+
+/* A checkpoint is stored when all tasks have saved, and shown only when it is stored. */
+START_TEST(test_life_of_one)
+{
+    struct coord c;
+    coord_init(&c, &conf, 0);
+    ck_assert_int_eq(coord_due_us(&c), 1000);
+    expect(coord_tick(&c, 999), COORD_NOTHING, 0);
+    expect(coord_tick(&c, 1000), COORD_INJECT, 11);
+    expect(coord_tick(&c, 1000), COORD_NOTHING, 0);
+    expect(coord_saved(&c, 11), COORD_NOTHING, 0);
+    expect(coord_saved(&c, 11), COORD_NOTHING, 0);
+    expect(coord_saved(&c, 11), COORD_STORE, 11);
+    ck_assert_uint_eq(c.shown, 0);
+    expect(coord_tick(&c, 5000), COORD_NOTHING, 0); /* while it is being stored it is not late */
+    expect(coord_stored(&c, 11, true, 1900), COORD_SHOW, 11);
+    ck_assert_uint_eq(c.shown, 11);
+    ck_assert_int_eq(coord_due_us(&c), 2100); /* the pause moved it from 2000 */
+    expect(coord_tick(&c, 2099), COORD_NOTHING, 0);
+    expect(coord_tick(&c, 2100), COORD_INJECT, 12);
+}
+END_TEST
+
+/* Late ones are dropped; what is reported for them afterwards is ignored; the number is not used
+ * again. */
+START_TEST(test_deadline)
+{
+    struct coord c;
+    coord_init(&c, &conf, 0);
+    expect(coord_tick(&c, 1000), COORD_INJECT, 11);
+    ck_assert_int_eq(coord_due_us(&c), 1500);
+    expect(coord_saved(&c, 11), COORD_NOTHING, 0);
+    expect(coord_tick(&c, 1499), COORD_NOTHING, 0);
+    expect(coord_tick(&c, 1500), COORD_DROP, 11);
+    expect(coord_saved(&c, 11), COORD_NOTHING, 0);
+    expect(coord_declined(&c, 11, 1500), COORD_NOTHING, 0);
+    expect(coord_tick(&c, 2000), COORD_INJECT, 12);
+}
+END_TEST
+
+/* Failures in a row beyond what is tolerable fail the job; a shown one begins the count anew;
+ * savepoints never count. */
+START_TEST(test_tolerable)
+{
+    struct coord c;
+    coord_init(&c, &conf, 0);
+    expect(coord_tick(&c, 1000), COORD_INJECT, 11);
+    expect(coord_declined(&c, 11, 1001), COORD_DROP, 11);
+    for (uint64_t n = 12; n < 20; n++) {
+        expect(coord_request(&c, COORD_SAVEPOINT, 1002), COORD_INJECT, n);
+        expect(coord_declined(&c, n, 1002), COORD_DROP, n);
+    }
+    expect(coord_request(&c, COORD_CHECKPOINT, 1003), COORD_INJECT, 20);
+    for (int i = 0; i < 2; i++) {
+        expect(coord_saved(&c, 20), COORD_NOTHING, 0);
+    }
+    expect(coord_saved(&c, 20), COORD_STORE, 20);
+    expect(coord_stored(&c, 20, true, 1004), COORD_SHOW, 20);
+    expect(coord_request(&c, COORD_LAST, 1005), COORD_INJECT, 21);
+    expect(coord_declined(&c, 21, 1005), COORD_DROP, 21);
+    expect(coord_request(&c, COORD_LAST, 1006), COORD_INJECT, 22);
+    for (int i = 0; i < 2; i++) {
+        expect(coord_saved(&c, 22), COORD_NOTHING, 0);
+    }
+    expect(coord_saved(&c, 22), COORD_STORE, 22);
+    expect(coord_stored(&c, 22, false, 1007), COORD_FAIL, 22);
+    ck_assert_uint_eq(c.pendings, 0);
+}
+END_TEST
+
+/* As many run as may; one that is shown takes older ones, which it subsumes, with it. */
+START_TEST(test_concurrent)
+{
+    struct coord c;
+    struct coord_conf two = conf;
+    two.concurrent_max = 2;
+    two.tasks = 1;
+    coord_init(&c, &two, 0);
+    expect(coord_request(&c, COORD_CHECKPOINT, 1), COORD_INJECT, 11);
+    expect(coord_request(&c, COORD_CHECKPOINT, 2), COORD_INJECT, 12);
+    expect(coord_request(&c, COORD_CHECKPOINT, 3), COORD_NOTHING, 0);
+    expect(coord_saved(&c, 12), COORD_STORE, 12);
+    expect(coord_stored(&c, 12, true, 4), COORD_SHOW, 12);
+    ck_assert_uint_eq(c.pendings, 0);
+    expect(coord_saved(&c, 11), COORD_NOTHING, 0);
+}
+END_TEST
+
+/* Without an interval, or once stopped, there are none but those that are asked for. */
+START_TEST(test_on_request_only)
+{
+    struct coord c;
+    struct coord_conf none = conf;
+    none.interval_us = 0;
+    coord_init(&c, &none, 0);
+    ck_assert_int_eq(coord_due_us(&c), INT64_MAX);
+    expect(coord_tick(&c, INT64_MAX / 2), COORD_NOTHING, 0);
+    coord_init(&c, &conf, 0);
+    coord_stop(&c);
+    expect(coord_tick(&c, 5000), COORD_NOTHING, 0);
+    expect(coord_request(&c, COORD_LAST, 5000), COORD_INJECT, 11);
+    ck_assert_int_eq(c.pending[0].kind, COORD_LAST);
+}
+END_TEST
+
+UNIT_MAIN("ckpt: coord", test_life_of_one, test_deadline, test_tolerable, test_concurrent,
+          test_on_request_only)
