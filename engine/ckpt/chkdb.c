@@ -25,8 +25,9 @@ static const char *const chkdb_schema[] = {
     "  name TEXT NOT NULL,\n  subtask INTEGER NOT NULL,\n  piece INTEGER NOT NULL,\n"
     "  subtasks INTEGER NOT NULL,\n  digest TEXT NOT NULL,\n  content BLOB NOT NULL,\n"
     "  PRIMARY KEY (checkpoint, uid, name, subtask, piece)\n) WITHOUT ROWID",
-    "CREATE TABLE counter(\n  checkpoint INTEGER NOT NULL,\n  name TEXT NOT NULL,\n"
-    "  value INTEGER NOT NULL,\n  PRIMARY KEY (checkpoint, name)\n) WITHOUT ROWID",
+    "CREATE TABLE counter(\n  checkpoint INTEGER NOT NULL,\n  position INTEGER NOT NULL,\n"
+    "  name TEXT NOT NULL,\n  value INTEGER NOT NULL,\n"
+    "  PRIMARY KEY (checkpoint, position)\n) WITHOUT ROWID",
 };
 
 #define CHKDB_TABLES (sizeof(chkdb_schema) / sizeof(chkdb_schema[0]))

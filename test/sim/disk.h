@@ -84,7 +84,8 @@ uint64_t disk_steps(const struct disk *d);
 void disk_fail_in(struct disk *d, enum disk_fault what, uint64_t n);
 bool disk_fail_pending(const struct disk *d); /* disk_fail_in has not struck yet */
 void disk_set_chances(struct disk *d, const struct disk_chances *chances);
-void disk_set_capacity(struct disk *d, uint64_t bytes); /* of all files together; UINT64_MAX: any */
+/* Of all files together, removed ones until their directory is synced; UINT64_MAX: any. */
+void disk_set_capacity(struct disk *d, uint64_t bytes);
 uint64_t disk_used(const struct disk *d);
 
 /* --- For tests, beside the vtable: no fault, no step, and no effect on what is synced --------- */

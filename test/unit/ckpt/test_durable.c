@@ -1,0 +1,181 @@
+/* durable.c, counters.c, lock.c: on the simulated disk, where it shows what was not synced. */
+#include <string.h>
+
+#include "engine/ckpt/counters.h"
+#include "engine/ckpt/durable.h"
+#include "engine/ckpt/lock.h"
+#include "test/sim/disk.h"
+#include "test/unit/unit.h"
+
+static struct disk *disk;
+static struct env env;
+static struct arena *arena;
+
+static void begin(void)
+{
+    disk = disk_new(1);
+    env = env_posix(SR_LOG_ERROR);
+    env.files = disk_files(disk);
+    arena = arena_new();
+}
+
+static void end(void)
+{
+    arena_free(arena);
+    disk_free(disk);
+}
+
+static void lose_power(void)
+{
+    disk_crash(disk, DISK_POWER_LOSS);
+    disk_restart(disk, DISK_NOTHING);
+}
+
+static void has(const char *path, const char *text)
+{
+    uint64_t size = 0;
+    const uint8_t *bytes = disk_bytes(disk, path, &size);
+    ck_assert_ptr_nonnull(bytes);
+    ck_assert_uint_eq(size, strlen(text));
+    ck_assert_mem_eq(bytes, text, size);
+}
+
+START_TEST(made_directories_outlive_a_power_loss)
+{
+    struct sr_error err;
+    begin();
+    ck_assert_int_eq(durable_make_dirs(&env, "/a//b/c/", &err), SR_OK);
+    ck_assert_int_eq(durable_make_dirs(&env, "/a/b/c/d", &err), SR_OK);
+    ck_assert_int_eq(durable_make_dirs(&env, "/", &err), SR_OK);
+    lose_power();
+    ck_assert(durable_is_dir(&env, "/a/b/c/d"));
+    ck_assert_int_eq(disk_put(disk, "/a/f", "x", 1), SR_OK);
+    ck_assert_int_ne(durable_make_dirs(&env, "/a/f/g", &err), SR_OK);
+    end();
+}
+END_TEST
+
+START_TEST(a_replaced_file_is_the_old_one_or_the_new_one)
+{
+    struct sr_error err;
+    for (uint64_t step = 0; step < 10; step++) {
+        begin();
+        ck_assert_int_eq(durable_replace(&env, "/f", "old", 3, &err), SR_OK);
+        lose_power();
+        has("/f", "old");
+        disk_crash_in(disk, step, DISK_POWER_LOSS);
+        sr_rc rc = durable_replace(&env, "/f", "newer", 5, &err);
+        if (!disk_is_off(disk)) {
+            disk_crash(disk, DISK_POWER_LOSS);
+        }
+        disk_restart(disk, step % 2 == 0 ? DISK_NOTHING : DISK_SOME);
+        uint64_t size = 0;
+        ck_assert_ptr_nonnull(disk_bytes(disk, "/f", &size));
+        has("/f", size == 3 && rc != SR_OK ? "old" : "newer");
+        ck_assert_int_eq(durable_replace(&env, "/f", "last", 4, &err), SR_OK);
+        has("/f", "last");
+        end();
+    }
+}
+END_TEST
+
+START_TEST(a_tree_is_removed_and_absence_is_fine)
+{
+    struct sr_error err;
+    begin();
+    ck_assert_int_eq(durable_make_dirs(&env, "/t/.ep-1/chk-2", &err), SR_OK);
+    ck_assert_int_eq(disk_put(disk, "/t/.ep-1/chk-2/state", "x", 1), SR_OK);
+    ck_assert_int_eq(disk_put(disk, "/t/f", "x", 1), SR_OK);
+    ck_assert_int_eq(durable_remove(&env, "/t/.ep-1", &err), SR_OK);
+    ck_assert(!durable_exists(&env, "/t/.ep-1"));
+    ck_assert_int_eq(durable_remove(&env, "/t/f", &err), SR_OK);
+    ck_assert_int_eq(durable_remove(&env, "/t/f", &err), SR_OK);
+    ck_assert_int_eq(durable_remove(&env, "/t", &err), SR_OK);
+    ck_assert(!durable_exists(&env, "/t"));
+    end();
+}
+END_TEST
+
+START_TEST(a_number_is_decimal_and_has_one_form)
+{
+    uint64_t n = 0;
+    ck_assert(durable_number("chk-10", "chk-", &n) && n == 10);
+    ck_assert(durable_number("chk-18446744073709551615", "chk-", &n) && n == UINT64_MAX);
+    static const char *const none[] = {"chk-",   "chk-0",  "chk-01",    "chk-+1",
+                                       "chk-1x", "chk--1", "chk- 1",    "xchk-1",
+                                       "chk",    "",       "chk-1.end", "chk-18446744073709551616"};
+    for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
+        ck_assert_msg(!durable_number(none[i], "chk-", &n), "%s", none[i]);
+    }
+}
+END_TEST
+
+START_TEST(reading_has_a_bound)
+{
+    struct sr_error err;
+    const uint8_t *bytes = NULL;
+    size_t len = 0;
+    begin();
+    ck_assert_int_eq(disk_put(disk, "/f", "12345", 5), SR_OK);
+    ck_assert_int_eq(durable_read(&env, "/f", 5, arena, &bytes, &len, &err), SR_OK);
+    ck_assert_uint_eq(len, 5);
+    ck_assert_int_eq(durable_read(&env, "/f", 4, arena, &bytes, &len, &err), SR_ECORRUPT);
+    ck_assert_int_eq(durable_read(&env, "/g", 4, arena, &bytes, &len, &err), SR_EABSENT);
+    end();
+}
+END_TEST
+
+START_TEST(counters_are_read_as_written_or_refused)
+{
+    struct sr_error err;
+    struct counters c = {9, 9, 9};
+    struct counters to = {.attempt = 8, .newest = 43, .base = UINT64_MAX};
+    begin();
+    ck_assert_int_eq(counters_read(&env, "/counters", &c, &err), SR_OK);
+    ck_assert(c.attempt == 0 && c.newest == 0 && c.base == 0);
+    ck_assert_int_eq(counters_write(&env, "/counters", &to, &err), SR_OK);
+    lose_power();
+    ck_assert_int_eq(counters_read(&env, "/counters", &c, &err), SR_OK);
+    ck_assert(c.attempt == 8 && c.newest == 43 && c.base == UINT64_MAX);
+    uint64_t size = 0;
+    char text[256];
+    const uint8_t *bytes = disk_bytes(disk, "/counters", &size);
+    ck_assert_uint_lt(size, sizeof(text));
+    memcpy(text, bytes, size);
+    for (uint64_t i = 0; i < size; i++) {
+        text[i] ^= 1;
+        ck_assert_int_eq(disk_put(disk, "/counters", text, size), SR_OK);
+        ck_assert_int_eq(counters_read(&env, "/counters", &c, &err), SR_ECORRUPT);
+        text[i] ^= 1;
+        ck_assert_int_eq(disk_put(disk, "/counters", text, i), SR_OK);
+        ck_assert_int_eq(counters_read(&env, "/counters", &c, &err), SR_ECORRUPT);
+    }
+    end();
+}
+END_TEST
+
+START_TEST(a_lock_names_its_holder_whatever_lies_in_the_file)
+{
+    struct sr_error err;
+    struct lock *first = NULL;
+    struct lock *second = NULL;
+    begin();
+    ck_assert_int_eq(lock_take(&first, &env, "/LOCK", "hits", &err), SR_OK);
+    ck_assert_int_eq(lock_take(&second, &env, "/LOCK", "hits", &err), SR_EBUSY);
+    ck_assert_msg(strstr(err.words, "'hits'") && strstr(err.words, "pid "), "%s", err.words);
+    ck_assert_int_eq(disk_put(disk, "/LOCK", "\xff\n\0x", 4), SR_OK);
+    ck_assert_int_eq(lock_take(&second, &env, "/LOCK", "hits", &err), SR_EBUSY);
+    ck_assert_msg(strstr(err.words, "another process"), "%s", err.words);
+    lock_release(first);
+    ck_assert_int_eq(lock_take(&second, &env, "/LOCK", "hits", &err), SR_OK);
+    lock_release(second);
+    lock_release(NULL);
+    end();
+}
+END_TEST
+
+UNIT_MAIN("durable", made_directories_outlive_a_power_loss,
+          a_replaced_file_is_the_old_one_or_the_new_one, a_tree_is_removed_and_absence_is_fine,
+          a_number_is_decimal_and_has_one_form, reading_has_a_bound,
+          counters_are_read_as_written_or_refused,
+          a_lock_names_its_holder_whatever_lies_in_the_file)
