@@ -9,7 +9,7 @@
  *               columns are copies for people, and checked against it; run: how the run behind it
  *               ended; job_name, times in UTC
  *   part        what the subtasks saved, in pieces of at most CHKDB_PIECE_BYTES, with digests
- *   counter     counters by name
+ *   counter     counters, in the manifest's order
  *
  * The schema is part of the format: a file whose schema is another one is not read.
  */

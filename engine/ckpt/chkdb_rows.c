@@ -45,8 +45,9 @@ static bool chkdb_bind_part(sqlite3_stmt *st, const struct manifest *m, uint32_t
 
 static bool chkdb_bind_counter(sqlite3_stmt *st, const struct manifest *m, uint32_t i)
 {
-    return chkdb_bind_number(st, 1, m->checkpoint) && chkdb_bind_text(st, 2, m->counter[i].name) &&
-           chkdb_bind_number(st, 3, (uint64_t)m->counter[i].value);
+    return chkdb_bind_number(st, 1, m->checkpoint) && chkdb_bind_number(st, 2, i) &&
+           chkdb_bind_text(st, 3, m->counter[i].name) &&
+           chkdb_bind_number(st, 4, (uint64_t)m->counter[i].value);
 }
 
 /* A part of no bytes has one empty piece. */
@@ -119,7 +120,7 @@ static sr_rc chkdb_insert_counters(const struct chkdb *c, const struct manifest 
                                    struct sr_error *err)
 {
     sqlite3_stmt *st = NULL;
-    sr_rc rc = chkdb_prepare(c, "INSERT OR REPLACE INTO counter VALUES(?1,?2,?3)", &st, err);
+    sr_rc rc = chkdb_prepare(c, "INSERT INTO counter VALUES(?1,?2,?3,?4)", &st, err);
     for (uint32_t i = 0; rc == SR_OK && i < m->counters; i++) {
         rc = chkdb_step_write(c, st, chkdb_bind_counter(st, m, i), err);
     }
@@ -222,9 +223,10 @@ static sr_rc chkdb_compare_counters(const struct chkdb *c, const struct manifest
                                     struct sr_error *err)
 {
     sqlite3_stmt *st = NULL;
-    sr_rc rc = chkdb_prepare(
-        c, "SELECT count(*) FROM counter WHERE checkpoint=?1 AND name=?2 AND value IS ?3", &st,
-        err);
+    sr_rc rc = chkdb_prepare(c,
+                             "SELECT count(*) FROM counter WHERE checkpoint=?1 AND position=?2 AND "
+                             "name IS ?3 AND value IS ?4",
+                             &st, err);
     for (uint32_t i = 0; rc == SR_OK && i < m->counters; i++) {
         rc = chkdb_step_compare(c, st, chkdb_bind_counter(st, m, i),
                                 "a counter differs from its metadata", err);
