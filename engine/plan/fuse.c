@@ -89,15 +89,39 @@ static bool fuse_may(struct arena *a, const struct logic *inner, const struct lo
     return total <= FUSE_PARTS_MAX;
 }
 
-/* Two transforms in one calc are named together; what a source or sink adds is not worth a name. */
+static uint32_t fuse_list_steps(const struct logic *n, const struct job_step **list, uint32_t count)
+{
+    const struct job_step *const one[1] = {n->step};
+    const struct job_step *const *steps = n->fused > 0 ? n->fused_step : one;
+    for (uint32_t i = 0; i < (n->fused > 0 ? n->fused : 1); i++) {
+        bool is_new = steps[i]->kind == JOB_TRANSFORM;
+        for (uint32_t k = 0; k < count; k++) {
+            is_new = is_new && list[k] != steps[i];
+        }
+        if (is_new) {
+            list[count++] = steps[i];
+        }
+    }
+    return count;
+}
+
+/* The transforms in one calc are named together; what a source or sink adds is not worth a name. */
 static void fuse_names(struct arena *a, const struct logic *inner, struct logic *outer)
 {
-    if (outer->step->kind == JOB_SINK) {
-        outer->step = inner->step;
-        outer->steps = inner->steps;
-    } else if (inner->step->kind == JOB_TRANSFORM && inner->step != outer->step) {
-        outer->steps = arena_printf(a, "%s + %s", logic_steps(inner), logic_steps(outer));
+    const struct job_step **list =
+        arena_array(a, (size_t)inner->fused + outer->fused + 2, sizeof(struct job_step *));
+    if (!list) {
+        return;
     }
+    uint32_t count = fuse_list_steps(inner, list, 0);
+    count = fuse_list_steps(outer, list, count);
+    if (count > 0) {
+        outer->step = list[count - 1];
+    } else if (outer->step->kind == JOB_SINK) {
+        outer->step = inner->step;
+    }
+    outer->fused = count;
+    outer->fused_step = list;
 }
 
 static sr_rc fuse_two(struct arena *a, struct logic *inner, struct logic *outer,
@@ -142,6 +166,44 @@ static bool fuse_is_pair(const struct logic *inner, const struct logic *outer)
            inner->on_error == outer->on_error && inner->parallelism == outer->parallelism;
 }
 
+static bool fuse_may_split(struct arena *a, const struct logic *u, const struct logic *outer)
+{
+    bool may =
+        outer->kind == LOGIC_CALC && !outer->is_gone && u->kind == LOGIC_UNION && u->readers == 1;
+    for (uint32_t i = 0; i < u->inputs && may; i++) {
+        may = fuse_is_pair(u->input[i], outer) && fuse_may(a, u->input[i], outer);
+    }
+    return may;
+}
+
+/* A calc behind a union runs in front of it, once an input: rows that it drops cross no ring. */
+static sr_rc fuse_split(struct logic_graph *g, struct logic *outer, struct sr_error *err)
+{
+    struct logic *u = outer->input[0];
+    for (uint32_t i = 0; i < u->inputs; i++) {
+        struct logic *in = u->input[i], *its_input[1] = {u}, one = *outer;
+        one.input = its_input;
+        one.expr = arena_copy(g->arena, outer->expr, outer->out->fields * sizeof(struct expr *));
+        if (!one.expr) {
+            return error_set(err, SR_ENOMEM, "planning");
+        }
+        sr_rc rc = fuse_two(g->arena, in, &one, err);
+        if (rc != SR_OK) {
+            return rc;
+        }
+        in->is_gone = false;
+        in->expr = one.expr;
+        in->condition = one.condition;
+        in->out = outer->out;
+        in->step = one.step;
+        in->fused = one.fused;
+        in->fused_step = one.fused_step;
+    }
+    u->out = outer->out;
+    fuse_bypass(g, outer);
+    return SR_OK;
+}
+
 static void fuse_bypass_all(struct logic_graph *g)
 {
     for (uint32_t i = 0; i < g->nodes; i++) {
@@ -155,6 +217,17 @@ static void fuse_bypass_all(struct logic_graph *g)
 
 sr_rc logic_fuse(struct logic_graph *g, struct sr_error *err)
 {
+    logic_count_readers(g);
+    for (uint32_t i = 0; i < g->nodes; i++) {
+        struct logic *n = g->node[i];
+        while (n->inputs == 1 && fuse_may_split(g->arena, n->input[0], n)) {
+            sr_rc rc = fuse_split(g, n, err);
+            if (rc != SR_OK) {
+                return rc;
+            }
+            logic_count_readers(g);
+        }
+    }
     fuse_bypass_all(g);
     for (uint32_t i = 0; i < g->nodes; i++) {
         struct logic *n = g->node[i];

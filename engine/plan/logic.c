@@ -72,7 +72,14 @@ struct logic *logic_add_identity(struct logic_graph *g, const struct job_step *s
     return n;
 }
 
-const char *logic_steps(const struct logic *n) { return n->steps ? n->steps : n->step->name.text; }
+const char *logic_steps(struct arena *a, const struct logic *n)
+{
+    const char *text = n->fused > 0 ? n->fused_step[0]->name.text : n->step->name.text;
+    for (uint32_t i = 1; i < n->fused && text; i++) {
+        text = arena_printf(a, "%s + %s", text, n->fused_step[i]->name.text);
+    }
+    return text;
+}
 
 void logic_count_readers(struct logic_graph *g)
 {

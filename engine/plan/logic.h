@@ -48,7 +48,8 @@ struct logic {
     /* LOGIC_SINK */
     struct sr_sink_caps sink_caps;
     /* the rewrites' own */
-    const char *steps;    /* LOGIC_CALC of several steps: their names; else NULL */
+    uint32_t fused; /* LOGIC_CALC: transforms that it does the work of; 0: only `step` */
+    const struct job_step *const *fused_step;
     uint32_t number;      /* its place in the graph */
     uint32_t readers;     /* live nodes that read it */
     uint32_t parallelism; /* set by place */
@@ -73,7 +74,8 @@ struct logic *logic_add(struct logic_graph *g, enum logic_kind kind, const struc
 /* A LOGIC_CALC that passes all columns of its input on, under their names. */
 struct logic *logic_add_identity(struct logic_graph *g, const struct job_step *step,
                                  struct logic *input);
-const char *logic_steps(const struct logic *n); /* "t", "t + u" */
+/* "t", "t + u" */
+const char *logic_steps(struct arena *a, const struct logic *n);
 void logic_count_readers(struct logic_graph *g);
 /* True when a calc passes exactly the columns of its input, and drops no row. */
 bool logic_is_identity(const struct logic *n);

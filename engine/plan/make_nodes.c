@@ -132,7 +132,7 @@ static void make_sink(const struct logic *n, struct plan_node *out)
 static sr_rc make_node(const struct logic_graph *g, struct registry *registry,
                        const struct logic *n, struct plan_node *out, struct sr_error *err)
 {
-    out->step = logic_steps(n);
+    out->step = logic_steps(g->arena, n);
     out->name = n->kind == LOGIC_SOURCE || n->kind == LOGIC_SINK
                     ? arena_printf(g->arena, "%s: %s %s", out->step,
                                    n->kind == LOGIC_SOURCE ? "source" : "sink", make_op_name(n))
