@@ -1,0 +1,263 @@
+#include "test/sim/checker.h"
+
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/hash.h"
+
+struct lines {
+    char **line;
+    uint32_t count, room;
+};
+
+static void lines_add(struct lines *l, const char *text, size_t len)
+{
+    if (l->count == l->room) {
+        l->room = l->room * 2 + 256;
+        l->line = realloc(l->line, l->room * sizeof(*l->line));
+    }
+    l->line[l->count++] = strndup(text, len);
+}
+
+static void lines_done(struct lines *l)
+{
+    for (uint32_t i = 0; i < l->count; i++) {
+        free(l->line[i]);
+    }
+    free(l->line);
+}
+
+static int lines_compare(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* --- What should be there ------------------------------------------------------------------------ */
+
+struct sums {
+    int64_t k, window, n, s, lo, hi;
+};
+
+/* A table of groups, looked through: there are few. */
+static struct sums *checker_group(struct sums *sums, uint32_t *count, int64_t k, int64_t window)
+{
+    for (uint32_t i = 0; i < *count; i++) {
+        if (sums[i].k == k && sums[i].window == window) {
+            return &sums[i];
+        }
+    }
+    sums[*count] = (struct sums){.k = k, .window = window, .lo = INT64_MAX, .hi = INT64_MIN};
+    return &sums[(*count)++];
+}
+
+static void checker_fold(const struct scene *s, struct lines *out)
+{
+    struct sums *sums = calloc((size_t)s->splits * s->rows + 1, sizeof(*sums));
+    uint32_t count = 0;
+    char text[160];
+    for (uint32_t split = 0; split < s->splits; split++) {
+        for (uint32_t i = 0; i < s->rows; i++) {
+            struct scene_row r = scene_row(s, split, i);
+            bool is_windowed = s->shape == SCENE_WINDOWS;
+            if (is_windowed && s->has_late_rows && scene_is_late(s, split, i)) {
+                continue;
+            }
+            int64_t rest = r.at_ms % SCENE_WINDOW_MS;
+            int64_t start = r.at_ms - rest - (rest < 0 ? SCENE_WINDOW_MS : 0);
+            struct sums *g = checker_group(sums, &count, r.k, is_windowed ? start : 0);
+            g->n++;
+            g->s += r.v;
+            g->lo = r.at_ms < g->lo ? r.at_ms : g->lo;
+            g->hi = r.at_ms > g->hi ? r.at_ms : g->hi;
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const struct sums *g = &sums[i];
+        int n =
+            s->shape == SCENE_COUNTS
+                ? snprintf(text, sizeof(text), "%lld,%lld,%lld", (long long)g->k, (long long)g->n,
+                           (long long)g->s)
+                : snprintf(text, sizeof(text), "%lld,%lld,%lld,%lld,%lld", (long long)g->k,
+                           (long long)g->n, (long long)g->s, (long long)g->lo, (long long)g->hi);
+        lines_add(out, text, (size_t)n);
+    }
+    free(sums);
+}
+
+static void checker_expect(const struct scene *s, struct lines *out)
+{
+    char text[160];
+    if (s->shape != SCENE_ROWS) {
+        checker_fold(s, out);
+        return;
+    }
+    for (uint32_t split = 0; split < s->splits; split++) {
+        for (uint32_t i = 0; i < s->rows; i++) {
+            struct scene_row r = scene_row(s, split, i);
+            if (r.v != 7) {
+                int n = snprintf(text, sizeof(text), "%lld,%lld,%lld,%lld", (long long)r.split,
+                                 (long long)r.seq, (long long)r.k, (long long)r.v + 1);
+                lines_add(out, text, (size_t)n);
+            }
+        }
+    }
+}
+
+/* --- What is there ------------------------------------------------------------------------------- */
+
+/* Rows of one split come in order within what was written in one order. */
+static void checker_order(struct world *w, const struct lines *l, uint32_t from, const char *where)
+{
+    int last[64];
+    for (uint32_t i = 0; i < 64; i++) {
+        last[i] = -1;
+    }
+    for (uint32_t i = from; w->scene.shape == SCENE_ROWS && i < l->count; i++) {
+        int split = 0, seq = 0;
+        if (sscanf(l->line[i], "%d,%d", &split, &seq) != 2 || split < 0 || split > 63) {
+            world_fail(w, "%s has a line that is no row: %s", where, l->line[i]);
+            return;
+        }
+        if (seq <= last[split]) {
+            world_fail(w, "%s: row %d of split %d follows row %d", where, seq, split, last[split]);
+            return;
+        }
+        last[split] = seq;
+    }
+}
+
+static void checker_read_file(struct world *w, const char *path, struct lines *out)
+{
+    uint64_t size = 0;
+    uint32_t from = out->count;
+    const char *bytes = (const char *)disk_bytes(w->disk, path, &size);
+    const char *end = bytes ? bytes + size : NULL;
+    while (bytes && bytes < end) {
+        const char *stop = memchr(bytes, '\n', (size_t)(end - bytes));
+        if (!stop) {
+            world_fail(w, "%s ends within a line", path);
+            return;
+        }
+        lines_add(out, bytes, (size_t)(stop - bytes));
+        bytes = stop + 1;
+    }
+    checker_order(w, out, from, path);
+}
+
+static void checker_read_files(struct world *w, struct lines *out)
+{
+    const struct sr_files *f = disk_files(w->disk);
+    struct sr_error err = {0};
+    char **names = NULL;
+    if (f->list(f, "/out", &names, &err) != SR_OK) {
+        return; /* nothing was ever written */
+    }
+    for (char **n = names; *n; n++) {
+        char path[1024];
+        (void)snprintf(path, sizeof(path), "/out/%s", *n);
+        if (**n == '.') {
+            world_fail(w, "%s is left over", path);
+        } else {
+            checker_read_file(w, path, out);
+        }
+    }
+    f->names_free(f, names);
+}
+
+static void checker_read_sqlite(struct world *w, struct lines *out)
+{
+    sqlite3 *db = NULL;
+    sqlite3_stmt *st = NULL;
+    int rc = sqlite3_open_v2("/out/out.db", &db, SQLITE_OPEN_READWRITE, "sim");
+    if (rc == SQLITE_OK) {
+        rc = sqlite3_prepare_v2(db, "SELECT * FROM out ORDER BY rowid", -1, &st, NULL);
+    }
+    if (rc != SQLITE_OK) {
+        world_fail(w, "the table cannot be read: %s", db ? sqlite3_errmsg(db) : "no memory");
+    }
+    while (st && sqlite3_step(st) == SQLITE_ROW) {
+        char text[256] = "";
+        size_t len = 0;
+        for (int c = 0; c < sqlite3_column_count(st); c++) {
+            len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s", c ? "," : "",
+                                    (const char *)sqlite3_column_text(st, c));
+        }
+        lines_add(out, text, len);
+    }
+    sqlite3_finalize(st);
+    sqlite3_close(db);
+    checker_order(w, out, 0, "the table");
+}
+
+static void checker_read(struct world *w, struct lines *out)
+{
+    switch (w->scene.sink) {
+    case SCENE_PARTS:
+    case SCENE_FILE:
+    case SCENE_STAGED:
+        checker_read_files(w, out);
+        break;
+    case SCENE_SQLITE:
+        checker_read_sqlite(w, out);
+        break;
+    case SCENE_REMOTE:
+        for (uint32_t i = 0; i < w->remote.rows; i++) {
+            lines_add(out, w->remote.row[i], strlen(w->remote.row[i]));
+        }
+        checker_order(w, out, 0, "the remote service");
+        break;
+    }
+}
+
+/* --- Both ----------------------------------------------------------------------------------------- */
+
+static void checker_compare(struct world *w, struct lines *expect, struct lines *got)
+{
+    uint32_t i = 0;
+    uint32_t j = 0;
+    if (expect->count > 0) {
+        qsort(expect->line, expect->count, sizeof(char *), lines_compare);
+    }
+    if (got->count > 0) {
+        qsort(got->line, got->count, sizeof(char *), lines_compare);
+    }
+    for (; i < expect->count || j < got->count; i++, j++) {
+        int order = i == expect->count ? 1
+                    : j == got->count  ? -1
+                                       : strcmp(expect->line[i], got->line[j]);
+        if (order != 0) {
+            world_fail(w, "%u rows should be there, %u are; the first %s: %s", expect->count,
+                       got->count, order < 0 ? "missing one" : "one too many",
+                       order < 0 ? expect->line[i] : got->line[j]);
+            return;
+        }
+        world_trace(w, "row", hash64(got->line[j], strlen(got->line[j]), 3), j);
+    }
+}
+
+static void checker_late(struct world *w, const struct history *h)
+{
+    int64_t late = 0;
+    for (uint32_t i = 0; w->scene.has_late_rows && i < w->scene.rows; i++) {
+        late += scene_is_late(&w->scene, 0, i);
+    }
+    if (late != h->late) {
+        world_fail(w, "%lld rows are late, %lld were counted", (long long)late, (long long)h->late);
+    }
+}
+
+void checker_check(struct world *w, const struct history *h)
+{
+    struct lines expect = {0}, got = {0};
+    checker_expect(&w->scene, &expect);
+    checker_read(w, &got);
+    if (!world_has_failed) {
+        checker_compare(w, &expect, &got);
+    }
+    if (!world_has_failed) {
+        checker_late(w, h);
+    }
+    lines_done(&expect);
+    lines_done(&got);
+}

@@ -1,0 +1,371 @@
+#include "test/sim/life.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/conf.h"
+#include "connectors/builtin.h"
+#include "engine/base/assert.h"
+#include "engine/base/error.h"
+#include "engine/bind/bind.h"
+#include "engine/ckpt/store.h"
+#include "engine/ops/ops.h"
+#include "engine/run/sched.h"
+#include "test/sim/plugin.h"
+
+#define LIFE_STEPS_MAX  400000u
+#define LIFE_TIME_MAX   INT64_C(3600000000) /* of virtual time */
+#define LIFE_ASLEEP_MAX 64u
+
+struct life {
+    struct world *world;
+    struct history *history;
+    struct arena *arena;
+    struct registry *registry;
+    struct faults *faults;
+    struct job *job;
+    const struct plan *plan;
+    struct store *store;
+    struct manifest *restore;
+    uint64_t lineage;
+    struct supervise *job_run;
+    struct sched sched;
+    struct crew *crew;
+    uint64_t asleep;                      /* bit by task: nothing to do when it was last stepped */
+    int64_t wake_us[LIFE_ASLEEP_MAX + 1]; /* by task; the last is the supervisor's */
+    uint64_t steps, die_step, ask_step;
+    struct run_request stop;
+};
+
+/* --- The job ------------------------------------------------------------------------------------ */
+
+static const char *life_variable(const char *name)
+{
+    (void)name;
+    return NULL;
+}
+
+static void life_register(struct life *l)
+{
+    struct sr_error err = {0};
+    l->registry = registry_new();
+    for (uint32_t i = 0; connectors_builtin[i]; i++) {
+        (void)registry_add(l->registry, connectors_builtin[i], &err);
+    }
+    for (uint32_t i = 0; ops_builtin[i]; i++) {
+        (void)registry_add_op(l->registry, ops_builtin[i], &err);
+    }
+    (void)registry_add(l->registry, &sim_plugin, &err);
+}
+
+static bool life_plan(struct life *l, uint32_t parallelism)
+{
+    char *text = arena_get(l->arena, 8192);
+    scene_job(&l->world->scene, parallelism, text, 8192);
+    l->faults = arena_get(l->arena, sizeof(*l->faults));
+    faults_init(l->faults, l->arena);
+    struct conf_input in = {.env = &l->world->env,
+                            .path = "sim.yaml",
+                            .text = text,
+                            .work_dir = "/",
+                            .variable = life_variable};
+    sr_rc rc = conf_read(&in, l->registry, l->faults, &l->job);
+    if (rc == SR_OK) {
+        rc = bind_job(l->job, l->registry, l->faults, &l->plan);
+    }
+    for (uint32_t i = 0; rc != SR_OK && i < l->faults->count; i++) {
+        printf("sim.yaml:%u: %s\n", l->faults->fault[i].at.line, l->faults->fault[i].words);
+    }
+    if (rc != SR_OK) {
+        world_fail(l->world, "the job cannot be read: %s\n%s", rc_words(rc), text);
+    }
+    return rc == SR_OK;
+}
+
+/* --- The store ----------------------------------------------------------------------------------- */
+
+static uint64_t life_new_lineage(struct life *l) { return world_random(l->world) | 1; }
+
+/* Begins from the savepoint of the life before, unless a checkpoint was published since. */
+static sr_rc life_load(struct life *l, struct sr_error *err)
+{
+    struct history *h = l->history;
+    sr_rc rc = store_load_newest(l->store, l->arena, &l->restore, err);
+    if (rc != SR_OK && rc != SR_EABSENT) {
+        return rc;
+    }
+    bool has_own =
+        rc == SR_OK && (h->savepoint_lineage == 0 || l->restore->lineage == h->savepoint_lineage);
+    if (*h->savepoint && !has_own) {
+        l->restore = NULL;
+        l->lineage = h->savepoint_lineage = life_new_lineage(l);
+        return store_load(&l->world->env, h->savepoint, l->arena, &l->restore, err);
+    }
+    l->lineage = rc == SR_OK ? l->restore->lineage : life_new_lineage(l);
+    return SR_OK;
+}
+
+static sr_rc life_open(struct life *l, struct sr_error *err)
+{
+    const struct settings *set = &l->job->settings;
+    struct store_conf conf = {.url = set->dir,
+                              .job_id = l->job->id,
+                              .job_name = l->job->name,
+                              .retained = (uint32_t)set->num_retained,
+                              .run_dir = "/run"};
+    sr_rc rc = store_open(&l->store, &l->world->env, &conf, err);
+    if (rc == SR_OK) {
+        rc = life_load(l, err);
+    }
+    if (rc == SR_OK) {
+        struct run_conf run = {.env = &l->world->env,
+                               .plan = l->plan,
+                               .store = l->store,
+                               .restore = l->restore,
+                               .lineage = l->lineage,
+                               .workers = 1};
+        l->history->restores += l->restore != NULL;
+        world_trace(l->world, "restored", l->restore ? l->restore->checkpoint : 0, l->lineage);
+        rc = supervise_new(&l->job_run, &run, err);
+    }
+    return rc;
+}
+
+/* --- Stepping ------------------------------------------------------------------------------------ */
+
+static sr_rc life_sched_start(struct sched *s, struct crew *c, struct sr_error *err)
+{
+    struct life *l = s->ctx;
+    (void)err;
+    sr_assert(c->tasks <= LIFE_ASLEEP_MAX);
+    l->crew = c;
+    l->asleep = 0;
+    return SR_OK;
+}
+
+static void life_sched_stop(struct sched *s) { ((struct life *)s->ctx)->crew = NULL; }
+
+static void life_sched_wake(struct sched *s) { ((struct life *)s->ctx)->asleep = 0; }
+
+static int64_t life_earliest(const struct task_waits *waits)
+{
+    int64_t until = INT64_MAX;
+    for (uint32_t i = 0; i < waits->count; i++) {
+        until = waits->wait[i].until_us < until ? waits->wait[i].until_us : until;
+    }
+    return until;
+}
+
+static void life_step_task(struct life *l, uint32_t i)
+{
+    struct world *w = l->world;
+    struct task_waits waits = {.count = 0};
+    enum task_did did = task_step(&l->crew->task[i], w->now_us, &waits);
+    world_trace(w, "task", i, did);
+    if (did == TASK_DID) {
+        l->asleep = 0;
+    } else {
+        l->asleep |= UINT64_C(1) << i;
+        l->wake_us[i] = did == TASK_NOTHING ? life_earliest(&waits) : INT64_MAX;
+    }
+}
+
+/* True: the job has ended. */
+static bool life_step_supervisor(struct life *l)
+{
+    int64_t due_us = INT64_MAX;
+    bool is_over = supervise_step(l->job_run, &due_us);
+    world_trace(l->world, "supervisor", is_over, 0);
+    l->wake_us[LIFE_ASLEEP_MAX] = due_us;
+    return is_over;
+}
+
+/* Nobody has anything to do: time passes, up to the first wait that is over. False: none ever is. */
+static bool life_sleep(struct life *l)
+{
+    struct world *w = l->world;
+    int64_t until = l->wake_us[LIFE_ASLEEP_MAX];
+    for (uint32_t i = 0; l->crew && i < l->crew->tasks; i++) {
+        until = l->wake_us[i] < until ? l->wake_us[i] : until;
+    }
+    if (until == INT64_MAX) {
+        return false;
+    }
+    w->now_us = until > w->now_us ? until : w->now_us + 1;
+    l->asleep = 0;
+    return true;
+}
+
+static void life_ask(struct life *l)
+{
+    struct world *w = l->world;
+    if (w->is_calm || world_below(w, 2) == 0) {
+        world_trace(w, "ask to suspend", 0, 0);
+        supervise_ask(l->job_run, RUN_ASK_SUSPEND);
+        return;
+    }
+    world_trace(w, "ask to stop", 0, 0);
+    (void)snprintf(l->stop.dir, sizeof(l->stop.dir), "/sp");
+    l->stop.is_stop = true;
+    supervise_request(l->job_run, &l->stop);
+}
+
+static bool life_all_asleep(const struct life *l)
+{
+    uint32_t tasks = l->crew ? l->crew->tasks : 0;
+    return tasks == 0 || l->asleep == UINT64_MAX >> (64 - tasks);
+}
+
+/* Steps whoever, until the job has ended (true) or the process is dead or broken. */
+static bool life_run(struct life *l)
+{
+    struct world *w = l->world;
+    while (!world_is_dead(w) && !world_has_failed) {
+        if (++l->steps > LIFE_STEPS_MAX || w->now_us > LIFE_TIME_MAX) {
+            world_fail(w, "the job does not get on: %llu steps in this life",
+                       (unsigned long long)l->steps);
+        }
+        if (l->steps == l->die_step) {
+            world_die(w, "killed");
+        }
+        if (l->steps == l->ask_step) {
+            life_ask(l);
+        }
+        w->now_us += world_below(w, 40);
+        disk_set_time(w->disk, w->now_us);
+        uint32_t tasks = l->crew ? l->crew->tasks : 0;
+        uint32_t who = world_below(w, tasks + 1);
+        if (who < tasks) {
+            life_step_task(l, who);
+            continue;
+        }
+        if (life_step_supervisor(l)) {
+            return true;
+        }
+        if (life_all_asleep(l) && !life_sleep(l)) {
+            world_fail(w, "nothing will ever happen again");
+        }
+    }
+    return false;
+}
+
+/* --- A life -------------------------------------------------------------------------------------- */
+
+/* How, if at all, this life is to be cut short. */
+static void life_doom(struct life *l)
+{
+    struct world *w = l->world;
+    w->die_at = WORLD_POINTS_MAX;
+    if (w->is_calm) {
+        return;
+    }
+    switch (world_below(w, 6)) {
+    case 0:
+        l->die_step = 1 + world_below(w, 3000);
+        break;
+    case 1:
+        disk_crash_in(w->disk, world_below(w, 200),
+                      w->scene.loses_power ? DISK_POWER_LOSS : DISK_KILL);
+        break;
+    case 2:
+        l->ask_step = 1 + world_below(w, 3000);
+        break;
+    default:
+        w->die_at = world_below(w, world_points_known);
+        w->die_skip = world_below(w, 1 + world_below(w, 4));
+    }
+}
+
+static void life_count_late(struct life *l)
+{
+    struct run_status status;
+    supervise_status(l->job_run, l->arena, &status);
+    l->history->late = 0;
+    for (uint32_t i = 0; i < status.nodes; i++) {
+        l->history->late += status.node[i].late;
+    }
+}
+
+/* What an end means, when nobody died. */
+static enum life_end life_judge(struct life *l, enum run_end end, const struct sr_error *err)
+{
+    struct world *w = l->world;
+    world_trace(w, "ended", end, err->rc);
+    switch (end) {
+    case RUN_FINISHED:
+        life_count_late(l);
+        return LIFE_FINISHED;
+    case RUN_STOPPED:
+        (void)snprintf(l->history->savepoint, sizeof(l->history->savepoint), "%s", l->stop.path);
+        l->history->savepoint_lineage = 0;
+        return LIFE_STOPPED;
+    case RUN_SUSPENDED:
+        return LIFE_SUSPENDED;
+    case RUN_UNSAVED:
+    case RUN_FAILED:
+        if (err->rc == SR_ECORRUPT || err->rc == SR_EMISFIT || err->rc == SR_EFENCED ||
+            w->is_calm) {
+            world_fail(w, "the job failed: %s", err->words);
+            return LIFE_BROKEN;
+        }
+        return LIFE_GAVE_UP;
+    case RUN_CANCELED:
+    case RUN_CLOSED:
+        break;
+    }
+    world_fail(w, "the job ended in a way that nobody asked for: %d", (int)end);
+    return LIFE_BROKEN;
+}
+
+static enum life_end life_end(struct life *l, sr_rc rc, const struct sr_error *opened)
+{
+    struct world *w = l->world;
+    if (rc != SR_OK && !world_is_dead(w)) {
+        if (rc == SR_ECORRUPT || rc == SR_EFENCED || rc == SR_EBUSY || w->is_calm) {
+            world_fail(w, "the job cannot be opened: %s", opened->words);
+            return LIFE_BROKEN;
+        }
+        return LIFE_GAVE_UP;
+    }
+    bool is_over = rc == SR_OK && life_run(l);
+    if (world_has_failed) {
+        return LIFE_BROKEN;
+    }
+    if (world_is_dead(w)) {
+        return LIFE_DIED;
+    }
+    struct sr_error err = {0};
+    return is_over ? life_judge(l, supervise_end(l->job_run, &err), &err) : LIFE_BROKEN;
+}
+
+enum life_end life_live(struct world *w, uint32_t parallelism, struct history *h)
+{
+    struct life *l = calloc(1, sizeof(*l));
+    struct sr_error err = {0};
+    enum life_end end = LIFE_BROKEN;
+    l->world = w;
+    l->history = h;
+    l->arena = arena_new();
+    l->sched = (struct sched){
+        .ctx = l, .start = life_sched_start, .stop = life_sched_stop, .wake = life_sched_wake};
+    world_trace(w, "born", parallelism, w->is_calm);
+    life_register(l);
+    if (life_plan(l, parallelism)) {
+        life_doom(l);
+        sr_rc rc = life_open(l, &err);
+        if (rc == SR_OK) {
+            supervise_begin(l->job_run, &l->sched);
+        }
+        end = life_end(l, rc, &err);
+    }
+    supervise_free(l->job_run);
+    store_close(l->store);
+    disk_crash_never(w->disk);
+    if (world_is_dead(w)) {
+        disk_restart(w->disk, DISK_BY_SEED);
+    }
+    registry_free(l->registry);
+    arena_free(l->arena);
+    free(l);
+    return end;
+}

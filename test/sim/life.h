@@ -1,0 +1,27 @@
+/* One life of the process: from reading the job and opening the store to death or the end.
+ */
+#ifndef TEST_SIM_LIFE_H
+#define TEST_SIM_LIFE_H
+
+#include "test/sim/world.h"
+
+enum life_end {
+    LIFE_DIED,      /* a crash */
+    LIFE_SUSPENDED, /* with a last checkpoint */
+    LIFE_STOPPED,   /* with a savepoint: the next life begins from it */
+    LIFE_GAVE_UP,   /* ended by an error that a new process may get over */
+    LIFE_FINISHED,
+    LIFE_BROKEN /* world_fail was called */
+};
+
+/* What must outlive a process in the simulator's own memory. */
+struct history {
+    char savepoint[4096]; /* to begin from, as long as no checkpoint of its lineage is there */
+    uint64_t savepoint_lineage; /* of the lives that began from it */
+    int64_t late;               /* rows, as the last life knew */
+    uint32_t deaths, suspensions, stops, restores;
+};
+
+enum life_end life_live(struct world *w, uint32_t parallelism, struct history *h);
+
+#endif

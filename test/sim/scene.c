@@ -1,0 +1,191 @@
+#include "test/sim/scene.h"
+
+#include <stdarg.h>
+
+static uint64_t scene_mix(uint64_t a, uint64_t b)
+{
+    uint64_t h = a * UINT64_C(0x9e3779b97f4a7c15) ^ (b + UINT64_C(0xbf58476d1ce4e5b9));
+    h ^= h >> 31;
+    h *= UINT64_C(0x94d049bb133111eb);
+    return h ^ h >> 29;
+}
+
+/* The n-th decision of a seed: adding one at the end leaves the others as they are. */
+static uint32_t scene_draw(uint64_t seed, uint32_t n, uint32_t below)
+{
+    return (uint32_t)(scene_mix(scene_mix(seed, 77), n) >> 20) % below;
+}
+
+static enum scene_sink scene_draw_sink(uint64_t seed, enum scene_shape shape)
+{
+    static const enum scene_sink any[] = {SCENE_PARTS,  SCENE_PARTS,  SCENE_FILE,  SCENE_SQLITE,
+                                          SCENE_SQLITE, SCENE_REMOTE, SCENE_STAGED};
+    static const enum scene_sink changing[] = {SCENE_SQLITE, SCENE_REMOTE};
+    return shape == SCENE_COUNTS ? changing[scene_draw(seed, 2, 2)] : any[scene_draw(seed, 2, 7)];
+}
+
+static void scene_draw_faults(struct scene *s)
+{
+    uint64_t seed = s->seed;
+    s->loses_power = scene_draw(seed, 20, 2) == 0;
+    s->disk_ppm = scene_draw(seed, 21, 4) == 0 ? 500 : 0;
+    s->space_ppm = scene_draw(seed, 22, 6) == 0 ? 1000 : 0;
+    s->sync_ppm = scene_draw(seed, 23, 4) == 0 ? 2000 : 0;
+    s->source_ppm = scene_draw(seed, 24, 4) == 0 ? 10000 : 0;
+    s->remote_ppm = scene_draw(seed, 25, 2) == 0 ? 200000 : 0;
+}
+
+struct scene scene_of(uint64_t seed)
+{
+    struct scene s = {.seed = seed};
+    s.shape = (enum scene_shape)scene_draw(seed, 1, 3);
+    s.sink = scene_draw_sink(seed, s.shape);
+    s.source = scene_draw(seed, 3, 4) == 0 ? SCENE_FROM_FILES : SCENE_FROM_SIM;
+    s.has_sqlite_store = scene_draw(seed, 4, 2) == 0;
+    s.has_late_rows = s.shape == SCENE_WINDOWS && scene_draw(seed, 5, 2) == 0;
+    s.splits = s.has_late_rows ? 1 : 1 + scene_draw(seed, 6, 5);
+    s.rows = 20 + scene_draw(seed, 7, 200);
+    s.keys = 1 + scene_draw(seed, 8, 40);
+    s.disorder_ms = 1 + scene_draw(seed, 9, 3000);
+    s.delay_ms = s.has_late_rows ? s.disorder_ms / 3 : s.disorder_ms;
+    s.interval_ms = 10 + scene_draw(seed, 10, 60);
+    s.retained = 1 + scene_draw(seed, 11, 3);
+    s.tolerable = scene_draw(seed, 12, 3);
+    s.lives = scene_draw(seed, 13, 6);
+    for (uint32_t i = 0; i < 8; i++) {
+        s.parallelism[i] = 1 + scene_draw(seed, 30 + i, 3);
+    }
+    scene_draw_faults(&s);
+    return s;
+}
+
+static const char *const scene_shapes[] = {"rows", "counts", "windows"};
+static const char *const scene_sinks[] = {"parts", "file", "sqlite", "remote", "staged"};
+
+void scene_print(const struct scene *s, FILE *to)
+{
+    fprintf(to,
+            "seed %llu: %s from %s to %s, store %s, %u splits of %u rows, %u keys, disorder %u ms, "
+            "delay %u ms%s, interval %u ms, retained %u, tolerable %u, %u lives, parallelism",
+            (unsigned long long)s->seed, scene_shapes[s->shape],
+            s->source == SCENE_FROM_FILES ? "files" : "sim", scene_sinks[s->sink],
+            s->has_sqlite_store ? "sqlite" : "directory", s->splits, s->rows, s->keys,
+            s->disorder_ms, s->delay_ms, s->has_late_rows ? " (late rows)" : "", s->interval_ms,
+            s->retained, s->tolerable, s->lives);
+    for (uint32_t i = 0; i <= s->lives; i++) {
+        fprintf(to, " %u", s->parallelism[i]);
+    }
+    fprintf(to, ", faults ppm: disk %u space %u sync %u source %u remote %u%s\n", s->disk_ppm,
+            s->space_ppm, s->sync_ppm, s->source_ppm, s->remote_ppm,
+            s->loses_power ? ", power" : "");
+}
+
+struct scene_row scene_row(const struct scene *s, uint32_t split, uint32_t i)
+{
+    uint64_t h = scene_mix(scene_mix(s->seed, split + 1000), i);
+    int64_t at = (int64_t)i * 40 + 5000 - (int64_t)(h % s->disorder_ms);
+    return (struct scene_row){.split = split,
+                              .seq = i,
+                              .at_ms = at,
+                              .k = (int64_t)(h >> 20) % s->keys,
+                              .v = (int64_t)(h >> 40) % 1000 - 300};
+}
+
+bool scene_is_late(const struct scene *s, uint32_t split, uint32_t i)
+{
+    int64_t watermark = INT64_MIN;
+    for (uint32_t before = 0; before < i; before++) {
+        int64_t mark = scene_row(s, split, before).at_ms - s->delay_ms;
+        watermark = mark > watermark ? mark : watermark;
+    }
+    int64_t at = scene_row(s, split, i).at_ms;
+    int64_t rest = at % SCENE_WINDOW_MS;
+    int64_t end = at - rest - (rest < 0 ? SCENE_WINDOW_MS : 0) + SCENE_WINDOW_MS;
+    return watermark >= end - 1;
+}
+
+/* --- The job file ------------------------------------------------------------------------------ */
+
+struct scene_text {
+    char *out;
+    size_t size, len;
+};
+
+static void scene_add(struct scene_text *t, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    int n = vsnprintf(t->out + t->len, t->size - t->len, fmt, args);
+    va_end(args);
+    t->len += (size_t)n;
+}
+
+static void scene_add_source(const struct scene *s, struct scene_text *t)
+{
+    scene_add(t, "sources:\n  events:\n");
+    if (s->source == SCENE_FROM_FILES) {
+        scene_add(t, "    connector: filesystem\n    path: /in\n    format: csv\n");
+    } else {
+        scene_add(t, "    connector: sim\n");
+    }
+    scene_add(t, "    schema: {split: INT, seq: INT, k: INT, v: INT, at: BIGINT, "
+                 "ts: TIMESTAMP(3)}\n");
+    if (s->shape == SCENE_WINDOWS) {
+        scene_add(t, "    watermark: ts AS ts - INTERVAL '%u.%03u' SECOND(3)\n", s->delay_ms / 1000,
+                  s->delay_ms % 1000);
+    }
+    if (s->has_late_rows) {
+        scene_add(t, "    parallelism: 1\n");
+    }
+}
+
+static const char *scene_step(const struct scene *s)
+{
+    switch (s->shape) {
+    case SCENE_ROWS:
+        return "    where: v <> 7\n    select: [split, seq, k, v + 1 AS v1]\n";
+    case SCENE_COUNTS:
+        return "    group-by: [k]\n    select: [k, COUNT(*) AS n, SUM(v) AS s]\n";
+    case SCENE_WINDOWS:
+        return "    window: TUMBLE(ts, INTERVAL '1' SECOND)\n    group-by: [k]\n    select: [k, "
+               "COUNT(*) AS n, SUM(v) AS s, MIN(`at`) AS lo, MAX(`at`) AS hi]\n";
+    }
+    return "";
+}
+
+static const char *scene_sink_options(const struct scene *s)
+{
+    switch (s->sink) {
+    case SCENE_PARTS:
+        return "    connector: filesystem\n    path: /out/\n    format: csv\n";
+    case SCENE_FILE:
+        return "    connector: filesystem\n    path: /out/all.csv\n    format: csv\n";
+    case SCENE_SQLITE:
+        return s->shape == SCENE_COUNTS
+                   ? "    connector: sqlite\n    path: /out/out.db\n    table-name: out\n"
+                     "    primary-key: [k]\n"
+                   : "    connector: sqlite\n    path: /out/out.db\n    table-name: out\n";
+    case SCENE_REMOTE:
+        return "    connector: remote\n";
+    case SCENE_STAGED:
+        return "    connector: staged\n";
+    }
+    return "";
+}
+
+void scene_job(const struct scene *s, uint32_t parallelism, char *out, size_t size)
+{
+    struct scene_text t = {.out = out, .size = size};
+    scene_add(&t, "pipeline.name: sim\nparallelism.default: %u\n", parallelism);
+    scene_add(&t,
+              "execution.checkpointing:\n  interval: %u ms\n  num-retained: %u\n"
+              "  tolerable-failed-checkpoints: %u\n  timeout: 2 s\n  dir: %s\n",
+              s->interval_ms, s->retained, s->tolerable,
+              s->has_sqlite_store ? "sqlite:///ck/store.db" : "file:///ck/dir");
+    scene_add(&t, "restart-strategy.type: fixed-delay\nrestart-strategy.fixed-delay:\n"
+                  "  attempts: 1000\n  delay: 50 ms\n");
+    scene_add_source(s, &t);
+    scene_add(&t, "transforms:\n  step:\n    from: events\n%s", scene_step(s));
+    scene_add(&t, "sinks:\n  out:\n    from: step\n%s    sink.delivery-guarantee: exactly-once\n",
+              scene_sink_options(s));
+}

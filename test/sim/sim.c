@@ -1,0 +1,144 @@
+/* The simulator: sim FIRST COUNT [--trace]
+ *
+ * Plays COUNT seeds from FIRST on. A seed is a job, its input and a few lives of its process, of which
+ * all but the last are disturbed: crashes at any step, at any change of the disk or at a named point,
+ * failing connectors and disks, suspensions, savepoints, another parallelism. The engine is the real
+ * one; clock, disk, randomness and scheduler are the seed's. At the end the output must be what an
+ * undisturbed run gives. One seed in twenty is played twice, and must leave the same trace.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "test/sim/checker.h"
+
+struct totals {
+    uint64_t seeds, failed, deaths, suspensions, stops, restores, faults;
+    uint64_t trace;
+};
+
+static void sim_write_input(struct world *w)
+{
+    const struct scene *s = &w->scene;
+    for (uint32_t split = 0; s->source == SCENE_FROM_FILES && split < s->splits; split++) {
+        char *text = malloc((size_t)s->rows * 100 + 1);
+        char path[64];
+        size_t len = 0;
+        for (uint32_t i = 0; i < s->rows; i++) {
+            struct scene_row r = scene_row(s, split, i);
+            len += (size_t)sprintf(text + len,
+                                   "%lld,%lld,%lld,%lld,%lld,1970-01-01 00:%02lld:%02lld.%03lld\n",
+                                   (long long)r.split, (long long)r.seq, (long long)r.k,
+                                   (long long)r.v, (long long)r.at_ms, (long long)r.at_ms / 60000,
+                                   (long long)r.at_ms / 1000 % 60, (long long)r.at_ms % 1000);
+        }
+        (void)snprintf(path, sizeof(path), "/in/%u.csv", split);
+        (void)disk_put(w->disk, path, text, len);
+        free(text);
+    }
+}
+
+static void sim_make_dirs(struct world *w)
+{
+    static const char *const dirs[] = {"/in", "/out", "/ck", "/sp", "/run"};
+    const struct sr_files *f = disk_files(w->disk);
+    struct sr_error err;
+    for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++) {
+        (void)f->make_dir(f, dirs[i], &err);
+    }
+    (void)f->sync_dir(f, "/", &err);
+}
+
+/* Answers the hash of all that happened. */
+static uint64_t sim_play(uint64_t seed, bool is_loud, struct totals *t)
+{
+    struct scene scene = scene_of(seed);
+    struct world w = {.is_loud = is_loud};
+    struct history h = {.late = 0};
+    enum life_end end = LIFE_DIED;
+    world_open(&w, &scene);
+    if (is_loud) {
+        scene_print(&scene, stdout);
+    }
+    sim_make_dirs(&w);
+    sim_write_input(&w);
+    for (uint32_t i = 0; i <= scene.lives && end != LIFE_FINISHED && end != LIFE_BROKEN; i++) {
+        world_set_faults(&w, i == scene.lives);
+        end = life_live(&w, scene.parallelism[i], &h);
+        h.deaths += end == LIFE_DIED;
+        h.suspensions += end == LIFE_SUSPENDED;
+        h.stops += end == LIFE_STOPPED;
+        w.now_us += 1 + world_below(&w, 1000000);
+    }
+    world_set_faults(&w, true);
+    if (end == LIFE_FINISHED) {
+        checker_check(&w, &h);
+    } else {
+        world_fail(&w, "the last life did not finish the job");
+    }
+    world_trace(&w, "disk", disk_hash(w.disk), 0);
+    t->deaths += h.deaths;
+    t->suspensions += h.suspensions;
+    t->stops += h.stops;
+    t->restores += h.restores;
+    t->faults += w.failures;
+    uint64_t trace = w.trace;
+    world_close(&w);
+    return trace;
+}
+
+static void sim_seed(uint64_t seed, bool is_loud, struct totals *t)
+{
+    struct totals ignored = {0};
+    world_has_failed = false;
+    uint64_t trace = sim_play(seed, is_loud, t);
+    t->seeds++;
+    if (!world_has_failed && seed % 20 == 0 && sim_play(seed, false, &ignored) != trace) {
+        world_has_failed = true;
+        printf("\nFAILED seed %llu: played twice, it left two traces\n", (unsigned long long)seed);
+    }
+    t->failed += world_has_failed;
+    t->trace ^= trace * (2 * seed + 1);
+}
+
+static void sim_report(const struct totals *t)
+{
+    printf("%-44s %10s %8s\n", "crash point", "reached", "died at");
+    for (uint32_t i = 0; i < world_points_known; i++) {
+        printf("%-44s %10llu %8llu\n", world_points[i].name,
+               (unsigned long long)world_points[i].reached,
+               (unsigned long long)world_points[i].died);
+    }
+    printf("%llu seeds, %llu deaths, %llu suspensions, %llu stops, %llu restores, %llu connector "
+           "faults, trace %016llx\n",
+           (unsigned long long)t->seeds, (unsigned long long)t->deaths,
+           (unsigned long long)t->suspensions, (unsigned long long)t->stops,
+           (unsigned long long)t->restores, (unsigned long long)t->faults,
+           (unsigned long long)t->trace);
+    printf("%llu passed, %llu failed\n", (unsigned long long)(t->seeds - t->failed),
+           (unsigned long long)t->failed);
+}
+
+int main(int argc, char **argv)
+{
+    struct totals t = {0};
+    if (argc < 3) {
+        (void)fprintf(stderr, "usage: sim FIRST COUNT [--trace] [--first-failure]\n");
+        return 2;
+    }
+    uint64_t first = strtoull(argv[1], NULL, 10);
+    uint64_t count = strtoull(argv[2], NULL, 10);
+    bool is_loud = false;
+    bool stops_at_failure = false;
+    for (int i = 3; i < argc; i++) {
+        is_loud = is_loud || strcmp(argv[i], "--trace") == 0;
+        stops_at_failure = stops_at_failure || strcmp(argv[i], "--first-failure") == 0;
+    }
+    for (uint64_t seed = first; seed < first + count; seed++) {
+        sim_seed(seed, is_loud, &t);
+        if (stops_at_failure && t.failed > 0) {
+            break;
+        }
+    }
+    sim_report(&t);
+    return t.failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

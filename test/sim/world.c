@@ -1,0 +1,195 @@
+#include "test/sim/world.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/hash.h"
+#include "engine/ckpt/store.h"
+#include "engine/run/sched.h"
+
+struct world *world_now;
+struct world_point world_points[WORLD_POINTS_MAX];
+uint32_t world_points_known;
+bool world_has_failed;
+
+/* --- Randomness -------------------------------------------------------------------------------- */
+
+uint64_t world_random(struct world *w)
+{
+    w->random += UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t z = w->random;
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+uint32_t world_below(struct world *w, uint32_t n) { return (uint32_t)(world_random(w) >> 32) % n; }
+
+bool world_chance(struct world *w, uint32_t ppm)
+{
+    if (w->is_calm || ppm == 0) {
+        return false;
+    }
+    bool is_hit = world_below(w, 1000000) < ppm;
+    w->failures += is_hit;
+    return is_hit;
+}
+
+/* --- What is told ------------------------------------------------------------------------------ */
+
+void world_trace(struct world *w, const char *what, uint64_t a, uint64_t b)
+{
+    uint64_t item[4] = {w->trace, (uint64_t)w->now_us, a, b};
+    w->trace = hash64(item, sizeof(item), hash64(what, strlen(what), 1));
+    if (w->is_loud) {
+        printf("%10lld %-24s %llu %llu\n", (long long)w->now_us, what, (unsigned long long)a,
+               (unsigned long long)b);
+    }
+}
+
+void world_fail(struct world *w, const char *fmt, ...)
+{
+    if (world_has_failed) {
+        return; /* the first one counts */
+    }
+    world_has_failed = true;
+    va_list args;
+    va_start(args, fmt);
+    printf("\nFAILED ");
+    scene_print(&w->scene, stdout);
+    printf("  at %lld us: ", (long long)w->now_us);
+    vprintf(fmt, args);
+    printf("\n");
+    va_end(args);
+    for (uint32_t i = 0; i < 16; i++) {
+        char *line = w->last_log[(w->logs + i) % 16];
+        if (line) {
+            printf("    %s\n", line);
+        }
+    }
+    (void)fflush(stdout);
+}
+
+static void world_log(const struct env *e, enum sr_level level, const char *who, const char *line)
+{
+    struct world *w = e->ctx;
+    char **place = &w->last_log[w->logs++ % 16];
+    size_t size = strlen(who) + strlen(line) + 40;
+    free(*place);
+    *place = malloc(size);
+    (void)snprintf(*place, size, "%lld %d %s: %s", (long long)w->now_us, (int)level, who, line);
+    if (w->is_loud) {
+        printf("           %s\n", *place);
+    }
+}
+
+/* --- Dying ------------------------------------------------------------------------------------- */
+
+bool world_is_dead(const struct world *w) { return disk_is_off(w->disk); }
+
+void world_die(struct world *w, const char *where)
+{
+    if (world_is_dead(w)) {
+        return;
+    }
+    bool is_power = w->scene.loses_power && world_below(w, 2) == 0;
+    world_trace(w, where, is_power, 0);
+    disk_crash(w->disk, is_power ? DISK_POWER_LOSS : DISK_KILL);
+}
+
+static struct world_point *world_point(const char *name)
+{
+    for (uint32_t i = 0; i < world_points_known; i++) {
+        if (strcmp(world_points[i].name, name) == 0) {
+            return &world_points[i];
+        }
+    }
+    if (world_points_known == WORLD_POINTS_MAX) {
+        abort();
+    }
+    world_points[world_points_known] = (struct world_point){.name = name};
+    return &world_points[world_points_known++];
+}
+
+static void world_crash_point(const struct env *e, const char *name)
+{
+    struct world *w = e->ctx;
+    struct world_point *p = world_point(name);
+    if (world_is_dead(w)) {
+        return;
+    }
+    p->reached++;
+    bool is_it = w->die_at < WORLD_POINTS_MAX && &world_points[w->die_at] == p;
+    if (is_it && w->die_skip-- == 0) {
+        p->died++;
+        w->die_at = WORLD_POINTS_MAX;
+        world_die(w, name);
+    }
+}
+
+/* --- The env ------------------------------------------------------------------------------------ */
+
+static int64_t world_mono(const struct env *e) { return ((const struct world *)e->ctx)->now_us; }
+
+static int64_t world_wall(const struct env *e)
+{
+    return ((const struct world *)e->ctx)->now_us + INT64_C(1700000000000000);
+}
+
+static uint64_t world_env_random(const struct env *e) { return world_random(e->ctx); }
+
+static void world_know_points(void)
+{
+#define WORLD_KNOW(name) (void)world_point(name);
+    RUN_CRASH_POINTS(WORLD_KNOW)
+#undef WORLD_KNOW
+    for (int i = 0; i < STORE_POINT_COUNT; i++) {
+        (void)world_point(store_point_name((enum store_point)i));
+    }
+}
+
+void world_set_faults(struct world *w, bool is_calm)
+{
+    const struct scene *s = &w->scene;
+    struct disk_chances none = {0};
+    struct disk_chances some = {
+        .eio_ppm = s->disk_ppm, .enospc_ppm = s->space_ppm, .sync_ppm = s->sync_ppm};
+    w->is_calm = is_calm;
+    disk_set_chances(w->disk, is_calm ? &none : &some);
+}
+
+void world_open(struct world *w, const struct scene *s)
+{
+    bool is_loud = w->is_loud;
+    *w = (struct world){.scene = *s, .random = s->seed * UINT64_C(0x2545f4914f6cdd1d) + 1};
+    w->is_loud = is_loud;
+    w->disk = disk_new(world_random(w));
+    w->vfs = sqlite_vfs_new("sim", w->disk);
+    w->die_at = WORLD_POINTS_MAX;
+    w->env = (struct env){.ctx = w,
+                          .files = disk_files(w->disk),
+                          .sqlite_vfs = "sim",
+                          .wall_us = world_wall,
+                          .mono_us = world_mono,
+                          .random = world_env_random,
+                          .log = world_log,
+                          .crash_point = world_crash_point};
+    world_now = w;
+    world_know_points();
+}
+
+void world_close(struct world *w)
+{
+    sqlite_vfs_free(w->vfs);
+    disk_free(w->disk);
+    for (uint32_t i = 0; i < w->remote.rows; i++) {
+        free(w->remote.row[i]);
+    }
+    free(w->remote.row);
+    free(w->remote.applied);
+    for (uint32_t i = 0; i < 16; i++) {
+        free(w->last_log[i]);
+    }
+    world_now = NULL;
+}

@@ -1,0 +1,66 @@
+/* Everything outside the engine, owned by one seed: clock, randomness, disk, remote service, faults.
+ *
+ * A process dies when the disk goes off (disk.h): from then on nothing that it does has an effect, the
+ * remote service does not hear it either, and the one who steps it notices.
+ */
+#ifndef TEST_SIM_WORLD_H
+#define TEST_SIM_WORLD_H
+
+#include "engine/base/arena.h"
+#include "engine/base/env.h"
+#include "test/sim/disk.h"
+#include "test/sim/scene.h"
+#include "test/sim/sqlite_vfs.h"
+
+#define WORLD_POINTS_MAX 64u
+
+/* A named place where processes can die. */
+struct world_point {
+    const char *name;
+    uint64_t reached, died;
+};
+
+/* Rows of the remote service, as texts, and what it has applied. */
+struct remote {
+    char **row;
+    uint32_t rows, room;
+    uint64_t *applied; /* ids of commits */
+    uint32_t applieds, applied_room;
+};
+
+struct world {
+    struct scene scene;
+    uint64_t random;
+    int64_t now_us; /* monotonic; the wall clock is beside it */
+    struct disk *disk;
+    struct sqlite_vfs *vfs;
+    struct env env;
+    struct remote remote;
+    bool is_calm;       /* no fault any more */
+    uint32_t die_at;    /* crash point to die at; WORLD_POINTS_MAX: none */
+    uint32_t die_skip;  /* times to pass it before */
+    uint64_t trace;     /* hash of everything that happened */
+    bool is_loud;       /* print it too */
+    char *last_log[16]; /* the newest lines, for a failure */
+    uint32_t logs;
+    uint64_t failures; /* injected */
+};
+
+extern struct world *world_now; /* the one that runs: connectors have no other way to it */
+extern struct world_point world_points[WORLD_POINTS_MAX]; /* over all seeds */
+extern uint32_t world_points_known;
+
+void world_open(struct world *w, const struct scene *s);
+void world_close(struct world *w);
+uint64_t world_random(struct world *w); /* what the simulator decides */
+uint32_t world_below(struct world *w, uint32_t n);
+bool world_chance(struct world *w, uint32_t ppm); /* never when calm */
+bool world_is_dead(const struct world *w);
+void world_die(struct world *w, const char *where);
+void world_set_faults(struct world *w, bool is_calm);
+void world_trace(struct world *w, const char *what, uint64_t a, uint64_t b);
+/* Prints the seed, the scene and what went wrong; the run goes on with the next seed. */
+void world_fail(struct world *w, const char *fmt, ...) SR_PRINTF(2, 3);
+extern bool world_has_failed;
+
+#endif
