@@ -26,7 +26,10 @@ static inline int64_t cast_to_long(double v)
                                          : (int64_t)v;
 }
 
-static inline int cast_not_zero(double v) { return v != 0; }
+/* From either: said, because a float becomes a double without a word else. */
+#define CAST_INT(v)      cast_to_int((double)(v))
+#define CAST_LONG(v)     cast_to_long((double)(v))
+#define CAST_NOT_ZERO(v) ((v) != 0)
 static inline int cast_not_0(int64_t v) { return v != 0; }
 
 /* From integers: one row of kernels for each type. */
@@ -40,11 +43,11 @@ static inline int cast_not_0(int64_t v) { return v != 0; }
     CAST_PLAIN(f##_f64, F, double, )
 
 #define CAST_FROM_APPROX(f, F)                      \
-    CAST_PLAIN(f##_bool, F, uint8_t, cast_not_zero) \
-    CAST_PLAIN(f##_i8, F, int8_t, cast_to_int)      \
-    CAST_PLAIN(f##_i16, F, int16_t, cast_to_int)    \
-    CAST_PLAIN(f##_i32, F, int32_t, cast_to_int)    \
-    CAST_PLAIN(f##_i64, F, int64_t, cast_to_long)   \
+    CAST_PLAIN(f##_bool, F, uint8_t, CAST_NOT_ZERO) \
+    CAST_PLAIN(f##_i8, F, int8_t, CAST_INT)         \
+    CAST_PLAIN(f##_i16, F, int16_t, CAST_INT)       \
+    CAST_PLAIN(f##_i32, F, int32_t, CAST_INT)       \
+    CAST_PLAIN(f##_i64, F, int64_t, CAST_LONG)      \
     CAST_PLAIN(f##_f32, F, float, )                 \
     CAST_PLAIN(f##_f64, F, double, )
 

@@ -36,7 +36,7 @@ decimal decimal_power(int32_t n)
                   : (decimal)((udecimal)DECIMAL_19 * (udecimal)decimal_small[n - 19]);
 }
 
-/* --- 256 bits, for products and quotients that 128 do not hold. -------------------------------- */
+/* --- 256 bits, for products and quotients that 128 do not hold. ------------------------------- */
 
 struct huge {
     udecimal low, high;
@@ -322,31 +322,34 @@ static void decimal_scan_digit(struct decimal_scan *d, char c, bool is_behind)
     d->point += is_behind ? 1 : 0;
 }
 
-bool decimal_parse(const char *s, uint32_t len, int32_t scale, decimal *out, bool *is_number)
+/* Digits and a point from s[i] on; answers where they end. */
+static uint32_t decimal_scan_run(struct decimal_scan *d, const char *s, uint32_t len, uint32_t i)
 {
-    struct decimal_scan d = {0};
-    uint32_t i = 0;
-    bool is_negative = len > 0 && s[0] == '-', is_behind = false;
-    *is_number = false;
-    i += len > 0 && (s[0] == '-' || s[0] == '+') ? 1 : 0;
+    bool is_behind = false;
     for (; i < len && (decimal_is_digit(s[i]) || (s[i] == '.' && !is_behind)); i++) {
         if (s[i] == '.') {
             is_behind = true;
         } else {
-            decimal_scan_digit(&d, s[i], is_behind);
+            decimal_scan_digit(d, s[i], is_behind);
         }
     }
+    return i;
+}
+
+bool decimal_parse(const char *s, uint32_t len, int32_t scale, decimal *out, bool *is_number)
+{
+    struct decimal_scan d = {0};
+    bool is_negative = len > 0 && s[0] == '-', is_sound = true;
     int32_t exponent = 0;
+    uint32_t i = decimal_scan_run(&d, s, len, len > 0 && (s[0] == '-' || s[0] == '+') ? 1 : 0);
     if (i < len && (s[i] == 'e' || s[i] == 'E')) {
         i++;
-        if (!decimal_exponent(s, len, &i, &exponent)) {
-            return false;
-        }
+        is_sound = decimal_exponent(s, len, &i, &exponent);
     }
-    if (i != len || !d.has_digit) {
+    *is_number = is_sound && i == len && d.has_digit;
+    if (!*is_number) {
         return false;
     }
-    *is_number = true;
     decimal v = (decimal)d.digits;
     int32_t from = d.point - exponent;
     if (from == scale && d.is_half) {

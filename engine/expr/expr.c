@@ -63,11 +63,16 @@ static const struct expr *expr_null_of(struct arena *a, const struct sr_type *t)
     return e;
 }
 
+const struct expr **expr_array(struct arena *a, uint32_t n)
+{
+    return arena_array(a, n > 0 ? n : 1, sizeof(void *));
+}
+
 static struct expr *expr_build(struct arena *a, const struct func *f, const struct kernel *kernel,
                                struct sr_type type, const struct expr *const *arg, uint32_t args)
 {
     struct expr *e = expr_new(a, EXPR_CALL, type);
-    const struct expr **copy = arena_array(a, args > 0 ? args : 1, sizeof(*copy));
+    const struct expr **copy = expr_array(a, args);
     if (!e || !copy) {
         return NULL;
     }
@@ -139,7 +144,7 @@ const struct expr *expr_call(struct arena *a, const char *name, const struct exp
     if (!f) {
         return expr_unknown(name, err);
     }
-    const struct expr **copy = arena_array(a, n > 0 ? n : 1, sizeof(*copy));
+    const struct expr **copy = expr_array(a, n);
     if (!copy) {
         (void)error_set(err, SR_ENOMEM, "out of memory");
         return NULL;
@@ -273,7 +278,7 @@ static bool expr_equal_literal(const struct expr *a, const struct expr *b)
                (a->text_len == 0 || memcmp(a->text, b->text, a->text_len) == 0);
     }
     /* As bits: NaN equals itself and 0.0 is not -0.0. Unused bytes are zero. */
-    return memcmp(&a->value, &b->value, sizeof(a->value)) == 0;
+    return a->value.wide.low == b->value.wide.low && a->value.wide.high == b->value.wide.high;
 }
 
 bool expr_equal(const struct expr *a, const struct expr *b) /* NOLINT(misc-no-recursion) */
@@ -323,7 +328,7 @@ const struct expr *expr_replace(struct arena *a, const struct expr *e, const str
     if (e->args == 0) {
         return e;
     }
-    const struct expr **arg = arena_array(a, e->args, sizeof(*arg));
+    const struct expr **arg = expr_array(a, e->args);
     struct expr *copy = arena_copy(a, e, sizeof(*e));
     if (!arg || !copy) {
         return NULL;

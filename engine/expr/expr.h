@@ -1,8 +1,9 @@
 /* Typed expressions: trees that the binder makes, with every coercion written out.
  *
- * The functions here decide types as Flink SQL does and refuse what Flink refuses; the binder adds
- * names and places. Trees live in an arena, are immutable, and may be shared. Arguments of NULL mean
- * that an inner expression failed already: the answer is then NULL and err is left alone.
+ * The functions here decide types as Flink SQL does and refuse what Flink refuses; the binder
+ * adds names and places. Trees live in an arena, are immutable, and may be shared. Arguments of
+ * NULL mean that an inner expression failed already: the answer is then NULL and err is left
+ * alone.
  *
  * A tree becomes a struct program (program.h), which is what runs.
  */
@@ -48,7 +49,7 @@ struct expr {
     const struct expr *const *arg;
 };
 
-/* --- Making trees. Each answers NULL and fills err when the types do not fit. ------------------ */
+/* --- Making trees. Each answers NULL and fills err when the types do not fit. ----------------- */
 
 const struct expr *expr_column(struct arena *a, const struct sr_schema *s, uint32_t column);
 const struct expr *expr_null(struct arena *a);
@@ -67,8 +68,8 @@ const struct expr *expr_moment(struct arena *a, enum sr_kind kind, const char *t
 const struct expr *expr_interval(struct arena *a, const char *text, uint32_t len, bool is_negative,
                                  const char *from, const char *to, struct sr_error *err);
 /* Any function or operator by its name: "UPPER", "+", "<>", "AND", "NOT", "IS NULL", "IN",
- * "BETWEEN", "LIKE", "CASE" (when, then, ..., else), "COALESCE". SR_ECONFIG for an unknown name (with
- * the nearest known one) or for arguments that fit no form (with the forms). */
+ * "BETWEEN", "LIKE", "CASE" (when, then, ..., else), "COALESCE". SR_ECONFIG for an unknown name
+ * (with the nearest known one) or for arguments that fit no form (with the forms). */
 const struct expr *expr_call(struct arena *a, const char *name, const struct expr *const *args,
                              uint32_t n, struct sr_error *err);
 const struct expr *expr_cast(struct arena *a, const struct expr *e, const struct sr_type *to,

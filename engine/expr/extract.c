@@ -11,7 +11,7 @@
 /* Flink cuts towards 1970 and not towards the past, so the last millisecond of 1969 has the year
  * 1970. Answers are the same here. */
 
-/* --- Parts of a day number. -------------------------------------------------------------------- */
+/* --- Parts of a day number. ------------------------------------------------------------------- */
 
 static int64_t extract_year_day(int64_t days, int32_t *year)
 {
@@ -153,12 +153,14 @@ static int64_t extract_of_time(enum extract_unit unit, int32_t ms)
         CALL_EACH_ROW(k, r) { to[r] = extract_of_##from(EXTRACT_##unit, a[r]); } \
     }
 
-#define EXTRACT_DAYS(X, from, T)                                                        \
-    X(from, T, YEAR)                                                                    \
-    X(from, T, QUARTER)                                                                 \
-    X(from, T, MONTH)                                                                   \
-    X(from, T, WEEK) X(from, T, DAY) X(from, T, DOY) X(from, T, DOW) X(from, T, ISODOW) \
-        X(from, T, ISOYEAR) X(from, T, DECADE) X(from, T, CENTURY) X(from, T, MILLENNIUM)
+#define EXTRACT_DAYS(X, from, T)                                                              \
+    X(from, T, YEAR)                                                                          \
+    X(from, T, QUARTER)                                                                       \
+    X(from, T, MONTH)                                                                         \
+    X(from, T, WEEK)                                                                          \
+    X(from, T, DAY)                                                                           \
+    X(from, T, DOY) X(from, T, DOW) X(from, T, ISODOW) X(from, T, ISOYEAR) X(from, T, DECADE) \
+        X(from, T, CENTURY) X(from, T, MILLENNIUM)
 #define EXTRACT_CLOCK(X, from, T) X(from, T, HOUR) X(from, T, MINUTE) X(from, T, SECOND)
 
 /* clang-format off */

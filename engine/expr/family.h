@@ -74,6 +74,8 @@ bool bind_simple(struct bind_call *b);         /* by args, result, is_nullable a
 
 /* Fills err and answers false. */
 bool bind_fails(struct bind_call *b, const char *fmt, ...) SR_PRINTF(2, 3);
+/* Room for n trees (one at least). NULL: out of memory. */
+const struct expr **expr_array(struct arena *a, uint32_t n);
 /* Argument i becomes of this kind by implicit coercion; false: it cannot. */
 bool bind_coerce(struct bind_call *b, uint32_t i, const struct sr_type *to);
 bool bind_any_nullable(const struct bind_call *b);

@@ -7,7 +7,7 @@
 #include "engine/expr/func_time.h"
 #include "engine/expr/promote.h"
 
-/* --- Kernels. Integers wrap around as Java's do, so they are computed unsigned. ---------------- */
+/* --- Kernels. Integers wrap around as Java's do, so they are computed unsigned. --------------- */
 
 #define ARITH_BINARY(name, T, U, op)                            \
     static void arith_##name(struct call *k)                    \
@@ -122,7 +122,7 @@ static void arith_minus_wide(struct call *k)
 }
 static const struct kernel arith_k_minus_wide = {.run = arith_minus_wide};
 
-/* --- DECIMAL. A result of too many digits is NULL, as in Flink. -------------------------------- */
+/* --- DECIMAL. A result of too many digits is NULL, as in Flink. ------------------------------- */
 
 static void arith_store(struct call *k, uint32_t r, bool is_good, decimal v)
 {

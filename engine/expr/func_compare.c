@@ -8,7 +8,7 @@
 
 enum { COMPARE_EQ, COMPARE_NE, COMPARE_LT, COMPARE_LE, COMPARE_GT, COMPARE_GE, COMPARE_OPS };
 
-/* --- Kernels: for each type and operator one that fills a column, and one that picks rows. ------ */
+/* --- Kernels: for each type and operator one that fills a column, and one that picks rows. ---- */
 
 #define COMPARE_ONE(suffix, T, name, op)                                         \
     static void compare_##name##_##suffix(struct call *k)                        \
@@ -227,7 +227,7 @@ static const struct expr *compare_loosely(struct bind_call *b, const struct expr
 
 static bool compare_bind_in(struct bind_call *b)
 {
-    const struct expr **test = arena_array(b->arena, b->args, sizeof(*test));
+    const struct expr **test = expr_array(b->arena, b->args);
     if (!test) {
         return bind_fails(b, "out of memory");
     }

@@ -14,19 +14,11 @@ static bool cond_bit(const uint64_t *valid, uint32_t r)
 }
 
 /* `decides` is the value that wins whatever stands beside it: 0 for AND, 1 for OR. */
-static void cond_merge(struct call *k, uint8_t decides)
+static void cond_merge_nulls(struct call *k, uint8_t decides)
 {
     const uint8_t *a = k->arg[0]->values, *b = k->arg[1]->values;
     const uint64_t *av = k->arg[0]->valid, *bv = k->arg[1]->valid;
     uint8_t *to = k->out->values;
-    if (!av && !bv) {
-        if (decides) {
-            CALL_LOOP(k, to[r] = a[r] | b[r]);
-        } else {
-            CALL_LOOP(k, to[r] = a[r] & b[r]);
-        }
-        return;
-    }
     CALL_EACH_ROW(k, r)
     {
         bool has_a = cond_bit(av, r), has_b = cond_bit(bv, r);
@@ -37,6 +29,31 @@ static void cond_merge(struct call *k, uint8_t decides)
         } else {
             call_null(k, r);
         }
+    }
+}
+
+static void cond_run_and_plain(struct call *k)
+{
+    const uint8_t *a = k->arg[0]->values, *b = k->arg[1]->values;
+    uint8_t *to = k->out->values;
+    CALL_LOOP(k, to[r] = a[r] & b[r]);
+}
+
+static void cond_run_or_plain(struct call *k)
+{
+    const uint8_t *a = k->arg[0]->values, *b = k->arg[1]->values;
+    uint8_t *to = k->out->values;
+    CALL_LOOP(k, to[r] = a[r] | b[r]);
+}
+
+static void cond_merge(struct call *k, uint8_t decides)
+{
+    if (k->arg[0]->valid || k->arg[1]->valid) {
+        cond_merge_nulls(k, decides);
+    } else if (decides) {
+        cond_run_or_plain(k);
+    } else {
+        cond_run_and_plain(k);
     }
 }
 
@@ -178,17 +195,17 @@ static bool cond_bind_case(struct bind_call *b)
     uint32_t n = b->args % 2 == 0 ? b->args + 1 : b->args;
     /* Branches in front, so that they can be made one type; then the conditions. */
     uint32_t branches = n / 2 + 1;
-    const struct expr **arg = arena_array(b->arena, n, sizeof(*arg));
+    const struct expr **arg = expr_array(b->arena, n);
     if (!arg) {
         return bind_fails(b, "out of memory");
     }
     for (uint32_t i = 0; i < n / 2; i++) {
-        if (b->arg[2 * i]->type.kind != SR_BOOLEAN) {
+        if (b->arg[(size_t)2 * i]->type.kind != SR_BOOLEAN) {
             return bind_fails(b, "WHEN needs a BOOLEAN, not %s",
-                              type_text(b->arena, &b->arg[2 * i]->type));
+                              type_text(b->arena, &b->arg[(size_t)2 * i]->type));
         }
-        arg[branches + i] = b->arg[2 * i];
-        arg[i] = b->arg[2 * i + 1];
+        arg[branches + i] = b->arg[(size_t)2 * i];
+        arg[i] = b->arg[(size_t)2 * i + 1];
     }
     arg[branches - 1] = n == b->args ? b->arg[n - 1] : expr_null(b->arena);
     b->arg = arg;

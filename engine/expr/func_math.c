@@ -85,7 +85,7 @@ MATH_FLOAT(ceil_f32, ceilf)
 MATH_FLOAT(floor_f32, floorf)
 MATH_FLOAT(abs_f32, fabsf)
 
-/* --- Integers: ABS wraps as Java's does. ------------------------------------------------------- */
+/* --- Integers: ABS wraps as Java's does. ------------------------------------------------------ */
 
 #define MATH_INTEGER(suffix, T, U)                                                \
     static void math_abs_##suffix(struct call *k)                                 \
@@ -154,7 +154,7 @@ MATH_DECIMAL(sign)
 MATH_DECIMAL(floor)
 MATH_DECIMAL(ceil)
 
-/* --- ROUND: to `digits` behind the point, half away from zero. ---------------------------------- */
+/* --- ROUND: to `digits` behind the point, half away from zero. -------------------------------- */
 
 /* v of scale `from` with nothing behind `digits` digits, still of scale `from`. */
 static bool math_round_at(decimal v, int32_t from, int32_t digits, decimal *out)
@@ -291,6 +291,18 @@ static bool math_round_through(struct bind_call *b, enum sr_kind in, const struc
     return b->whole != NULL;
 }
 
+/* A literal, or the negative of one: -2 is a call of minus. */
+static bool math_known(const struct expr *n, int64_t *at)
+{
+    bool is_minus = n->kind == EXPR_CALL && n->args == 1 && n->func == func_row("-");
+    const struct expr *literal = is_minus ? n->arg[0] : n;
+    if (literal->kind != EXPR_LITERAL || literal->is_null) {
+        return false;
+    }
+    *at = is_minus ? -literal->value.i : literal->value.i;
+    return true;
+}
+
 /* DECIMAL(p, s) rounded to n digits: DECIMAL(p - s + n + 1, n), where n is known. */
 static bool math_bind_round(struct bind_call *b)
 {
@@ -306,15 +318,8 @@ static bool math_bind_round(struct bind_call *b)
     if (type_is_approx(kind)) {
         return math_round_through(b, SR_DOUBLE, &math_k_round_f64);
     }
-    const struct expr *n = b->args > 1 ? b->arg[1] : NULL;
-    bool is_known = !n || (n->kind == EXPR_LITERAL && !n->is_null);
-    int64_t at = n && is_known ? n->value.i : 0;
-    if (n && n->kind == EXPR_CALL && expr_is_constant(n)) { /* -2 is a call of minus */
-        const struct expr *literal = n->args == 1 ? n->arg[0] : NULL;
-        is_known = literal && literal->kind == EXPR_LITERAL && !literal->is_null &&
-                   n->func == func_row("-");
-        at = is_known ? -literal->value.i : 0;
-    }
+    int64_t at = 0;
+    bool is_known = b->args == 1 || math_known(b->arg[1], &at);
     if (is_known && at < t->scale) {
         int32_t scale = at < 0 ? 0 : (int32_t)at;
         int32_t precision = t->length - t->scale + scale + 1;

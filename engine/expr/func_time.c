@@ -10,7 +10,7 @@
 #include "engine/expr/promote.h"
 #include "engine/expr/time_format.h"
 
-/* --- Arithmetic: a moment and an interval, whose sign is turned for minus. ---------------------- */
+/* --- Arithmetic: a moment and an interval, whose sign is turned for minus. -------------------- */
 
 #define TIME_SHIFT(name, T, I, value)                                        \
     static void time_add_##name(struct call *k)                              \
@@ -134,7 +134,7 @@ bool func_time_arith(struct bind_call *b, char op)
     return b->kernel != NULL;
 }
 
-/* --- Making moments of text and numbers. ------------------------------------------------------- */
+/* --- Making moments of text and numbers. ------------------------------------------------------ */
 
 /* TO_DATE(text [, pattern]) */
 static void time_to_date(struct call *k)

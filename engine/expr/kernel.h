@@ -45,11 +45,12 @@ enum {
 struct kernel {
     void (*run)(struct call *k);
     uint32_t flags;
-    /* Instead of run, where only the rows are asked for for which a BOOLEAN call is TRUE: writes them
-     * to `to` (room for n) and answers how many. Looks at no NULLs: rows with a NULL argument are
-     * dropped afterwards. `out` is NULL. May be NULL. */
+    /* Instead of run, where only the rows are asked for for which a BOOLEAN call is TRUE:
+     * writes them to `to` (room for n) and answers how many. Looks at no NULLs: rows with a
+     * NULL argument are dropped afterwards. `out` is NULL. May be NULL. */
     uint32_t (*pick)(struct call *k, uint16_t *to);
-    /* `e` is the call; constant arguments are literals. *state stays NULL when nothing is constant. */
+    /* `e` is the call; constant arguments are literals. *state stays NULL when nothing is
+     * constant. */
     sr_rc (*prepare)(const struct expr *e, void **state, struct sr_error *err);
     void (*release)(void *state); /* NULL allowed as state */
 };

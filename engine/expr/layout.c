@@ -350,8 +350,8 @@ static const struct expr *layout_folded(struct layout *l, const struct expr *e)
                : e;
 }
 
-uint32_t layout_value(struct layout *l, const struct expr *e,
-                      uint32_t slot) /* NOLINT(misc-no-recursion) */
+/* NOLINTNEXTLINE(misc-no-recursion) */
+uint32_t layout_value(struct layout *l, const struct expr *e, uint32_t slot)
 {
     e = layout_folded(l, e);
     while (e->kind == EXPR_CALL && e->kernel == &cast_alias) {

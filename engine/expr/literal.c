@@ -260,6 +260,7 @@ static bool literal_fields(const char *p, const char *end, const struct literal_
     return p == end;
 }
 
+/* The words of the syntax are that many. NOLINTNEXTLINE(readability-function-size) */
 const struct expr *expr_interval(struct arena *a, const char *text, uint32_t len, bool is_negative,
                                  const char *from, const char *to, struct sr_error *err)
 {

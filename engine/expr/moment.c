@@ -107,7 +107,7 @@ static bool moment_clock(struct moment_in *in, bool is_short, int64_t *ns, int32
     if (has_second && moment_char(in, '.') && !moment_fraction(in, &fraction, digits)) {
         return false;
     }
-    *ns = ((int64_t)h * 3600 + m * 60 + s) * INT64_C(1000000000) + fraction;
+    *ns = ((int64_t)h * 3600 + (int64_t)m * 60 + s) * INT64_C(1000000000) + fraction;
     return h < 24 && m < 60 && s < 60;
 }
 
@@ -209,7 +209,7 @@ static char *moment_put_clock(char *at, int64_t seconds, int64_t us, int32_t pre
 
 uint32_t moment_time_text(int32_t ms, int32_t precision, char *to)
 {
-    return (uint32_t)(moment_put_clock(to, ms / 1000, ms % 1000 * 1000, precision) - to);
+    return (uint32_t)(moment_put_clock(to, ms / 1000, (int64_t)(ms % 1000) * 1000, precision) - to);
 }
 
 uint32_t moment_stamp_text(int64_t us, int32_t precision, char *to)

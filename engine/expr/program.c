@@ -400,7 +400,8 @@ static void program_outputs(struct program *p, struct sr_column **col)
     }
 }
 
-/* Rows that failed, as far as there is room; rows behind the last one that has room are not taken. */
+/* Rows that failed, as far as there is room; rows behind the last one that has room are not
+ * taken. */
 static void program_bads(struct program *p, struct program_result *r)
 {
     const struct slot *base = p->layout.slot[0];

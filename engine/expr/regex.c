@@ -9,7 +9,8 @@
 #define REGEX_MATCH_LIMIT 2000000u /* steps of one match */
 #define REGEX_DEPTH_LIMIT 100000u
 #define REGEX_HEAP_LIMIT  20000u /* KiB */
-#define REGEX_STACK_MAX   (1u << 20)
+#define REGEX_STACK_MIN   ((size_t)32 << 10)
+#define REGEX_STACK_MAX   ((size_t)1 << 20)
 
 struct regex {
     pcre2_code *code; /* NULL: no pattern, or a bad one */
@@ -29,7 +30,7 @@ struct regex *regex_new(void)
         return NULL;
     }
     r->context = pcre2_match_context_create(NULL);
-    r->stack = pcre2_jit_stack_create(32 * 1024, REGEX_STACK_MAX, NULL);
+    r->stack = pcre2_jit_stack_create(REGEX_STACK_MIN, REGEX_STACK_MAX, NULL);
     if (!r->context || !r->stack) {
         regex_free(r);
         return NULL;
@@ -118,10 +119,10 @@ enum regex_found regex_find(struct regex *r, const char *s, uint32_t len, uint32
 bool regex_group(const struct regex *r, uint32_t i, uint32_t *from, uint32_t *to)
 {
     const PCRE2_SIZE *at = pcre2_get_ovector_pointer(r->match);
-    if (i >= pcre2_get_ovector_count(r->match) || at[2 * i] == PCRE2_UNSET) {
+    if (i >= pcre2_get_ovector_count(r->match) || at[(size_t)2 * i] == PCRE2_UNSET) {
         return false;
     }
-    *from = (uint32_t)at[2 * i];
-    *to = (uint32_t)at[2 * i + 1];
+    *from = (uint32_t)at[(size_t)2 * i];
+    *to = (uint32_t)at[(size_t)2 * i + 1];
     return *from <= *to; /* \K may turn them round */
 }

@@ -1,8 +1,8 @@
-/* Regular expressions of Java's kind by PCRE2 with its JIT: compiled once a program when the pattern
- * is constant, else once for each run of rows with the same pattern.
+/* Regular expressions of Java's kind by PCRE2 with its JIT: compiled once a program when the
+ * pattern is constant, else once for each run of rows with the same pattern.
  *
- * Matching is bounded: a pattern that would try too long (catastrophic backtracking) stops, and the
- * row fails. */
+ * Matching is bounded: a pattern that would try too long (catastrophic backtracking) stops, and
+ * the row fails. */
 #ifndef SR_EXPR_REGEX_H
 #define SR_EXPR_REGEX_H
 
@@ -16,7 +16,8 @@ enum regex_found { REGEX_NO, REGEX_YES, REGEX_GAVE_UP, REGEX_OUT_OF_MEMORY };
 
 struct regex *regex_new(void);    /* with no pattern yet; NULL: out of memory */
 void regex_free(struct regex *r); /* NULL allowed */
-/* Makes this the pattern; nothing is done when it is already. False: it is no regular expression. */
+/* Makes this the pattern; nothing is done when it is already. False: it is no regular
+ * expression. */
 bool regex_use(struct regex *r, const char *pattern, uint32_t len);
 const char *regex_why(
     const struct regex *r); /* why the last regex_use failed; good until the next */

@@ -25,8 +25,8 @@ struct watermark_step {
 };
 
 /* "group-aggregate": GROUP BY without a window: an updating result (+I, then -U and +U).
- * "window-aggregate": one row a key and window when the watermark passes its end.
- * Output columns: keys, then (window only) window_start, window_end, window_time, then aggregates. */
+ * "window-aggregate": one row a key and window when the watermark passes its end. Output
+ * columns: keys, then (window only) window_start, window_end, window_time, then aggregates. */
 enum window_kind { WINDOW_NONE, WINDOW_TUMBLE };
 
 struct aggregate_step {

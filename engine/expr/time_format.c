@@ -32,7 +32,7 @@ static const char *const time_months[] = {"January",   "February", "March",    "
 static const char *const time_days[] = {"Monday", "Tuesday",  "Wednesday", "Thursday",
                                         "Friday", "Saturday", "Sunday"};
 
-/* --- Reading a pattern. ------------------------------------------------------------------------ */
+/* --- Reading a pattern. ----------------------------------------------------------------------- */
 
 static bool format_letter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
 
@@ -215,51 +215,61 @@ static int32_t format_week_year(const struct format_time *t)
     return t->days >= sunday ? t->c.year + 1 : t->c.year;
 }
 
+static void format_era(struct format_out *o, uint32_t n, bool is_after)
+{
+    const char *words = n == 4     ? (is_after ? "Anno Domini" : "Before Christ")
+                        : is_after ? "AD"
+                                   : "BC";
+    format_put(o, words, n == 5 ? 1 : (uint32_t)strlen(words));
+}
+
+/* y u Y: two letters are two digits. */
+static void format_year(struct format_out *o, uint32_t n, int32_t year)
+{
+    format_number(o, n == 2 ? (year % 100 + 100) % 100 : year, n);
+}
+
+static void format_week_part(struct format_out *o, const struct time_part *p,
+                             const struct format_time *t)
+{
+    int32_t week_year = format_week_year(t);
+    if (p->letter == 'Y') {
+        format_year(o, p->count, week_year);
+    } else if (p->letter == 'W') {
+        format_number(o, format_week(t->c.day, t->weekday), p->count);
+    } else if (p->letter == 'F') {
+        format_number(o, (t->c.day - 1) % 7 + 1, p->count);
+    } else {
+        int32_t week = week_year > t->c.year ? 1 : format_week(t->year_day, t->weekday);
+        format_number(o, week, p->count);
+    }
+}
+
 static void format_date(struct format_out *o, const struct time_part *p,
                         const struct format_time *t)
 {
     uint32_t n = p->count;
-    int32_t year = t->c.year;
+    int32_t year = t->c.year, quarter = (t->c.month + 2) / 3;
     switch (p->letter) {
     case 'G':
-        format_put(o,
-                   year > 0 ? (n == 4   ? "Anno Domini"
-                               : n == 5 ? "A"
-                                        : "AD")
-                            : (n == 4   ? "Before Christ"
-                               : n == 5 ? "B"
-                                        : "BC"),
-                   n == 4   ? (year > 0 ? 11 : 13)
-                   : n == 5 ? 1
-                            : 2);
+        format_era(o, n, year > 0);
         break;
     case 'y':
+        format_year(o, n, year <= 0 ? 1 - year : year);
+        break;
     case 'u':
-        if (p->letter == 'y' && year <= 0) {
-            year = 1 - year;
-        }
-        format_number(o, n == 2 ? (year % 100 + 100) % 100 : year, n);
+        format_year(o, n, year);
         break;
     case 'D':
         format_number(o, t->year_day, n);
-        break;
-    case 'M':
-    case 'L':
-        if (n >= 3) {
-            format_word(o, n, time_months[t->c.month - 1]);
-        } else {
-            format_number(o, t->c.month, n);
-        }
         break;
     case 'd':
         format_number(o, t->c.day, n);
         break;
     case 'Q':
     case 'q':
-        if (n == 3) {
-            format_put(o, "Q", 1);
-        }
-        format_number(o, (t->c.month + 2) / 3, n == 3 ? 1 : n);
+        format_put(o, "Q", n == 3 ? 1 : 0);
+        format_number(o, quarter, n == 3 ? 1 : n);
         break;
     case 'E':
         format_word(o, n < 4 ? 3 : n, time_days[t->weekday]);
@@ -267,18 +277,12 @@ static void format_date(struct format_out *o, const struct time_part *p,
     case 'e':
         format_number(o, (t->weekday + 1) % 7 + 1, n);
         break;
-    case 'w':
-        format_number(o, format_week_year(t) > year ? 1 : format_week(t->year_day, t->weekday), n);
-        break;
-    case 'Y':
-        year = format_week_year(t);
-        format_number(o, n == 2 ? (year % 100 + 100) % 100 : year, n);
-        break;
-    case 'F':
-        format_number(o, (t->c.day - 1) % 7 + 1, n);
-        break;
-    default: /* W */
-        format_number(o, format_week(t->c.day, t->weekday), n);
+    default: /* M L */
+        if (n >= 3) {
+            format_word(o, n, time_months[t->c.month - 1]);
+        } else {
+            format_number(o, t->c.month, n);
+        }
         break;
     }
 }
@@ -344,7 +348,8 @@ static void format_clock(struct format_out *o, const struct time_part *p, const 
 bool time_format_write(const struct time_format *f, int64_t us, char *to, uint32_t *len,
                        const char **why)
 {
-    struct format_out o = {to, 0};
+    struct format_out o = {.len = 0};
+    o.to = to;
     struct format_time t = format_time_of(us);
     for (uint32_t i = 0; i < f->parts; i++) {
         const struct time_part *p = &f->part[i];
@@ -353,7 +358,9 @@ bool time_format_write(const struct time_format *f, int64_t us, char *to, uint32
         } else if (strchr("zZXxVO", p->letter)) {
             *why = "a TIMESTAMP has no time zone";
             return false;
-        } else if (strchr("GyuYDMLdQqEewWF", p->letter)) {
+        } else if (strchr("YwWF", p->letter)) {
+            format_week_part(&o, p, &t);
+        } else if (strchr("GyuDMLdQqEe", p->letter)) {
             format_date(&o, p, &t);
         } else {
             format_clock(&o, p, &t.c);
@@ -363,7 +370,7 @@ bool time_format_write(const struct time_format *f, int64_t us, char *to, uint32
     return true;
 }
 
-/* --- Reading a time by a pattern. --------------------------------------------------------------- */
+/* --- Reading a time by a pattern. ------------------------------------------------------------- */
 
 struct format_in {
     const char *at, *end;

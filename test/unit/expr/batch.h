@@ -1,5 +1,5 @@
-/* Batches for tests of expressions: a view of columns i INT, l BIGINT, d DOUBLE, s STRING, b BOOLEAN,
- * n DECIMAL(10, 2), t TIMESTAMP(3), with NULLs, of a seed. */
+/* Batches for tests of expressions: a view of columns i INT, l BIGINT, d DOUBLE, s STRING, b
+ * BOOLEAN, n DECIMAL(10, 2), t TIMESTAMP(3), with NULLs, of a seed. */
 #ifndef TEST_UNIT_EXPR_BATCH_H
 #define TEST_UNIT_EXPR_BATCH_H
 

@@ -7,9 +7,9 @@
 #include "engine/expr/program.h"
 #include "test/unit/unit.h"
 
-/* A row is `expression TAB type TAB value`, with \N for NULL, \t, \n, \\ and \xHH in values; a value
- * that begins with ! is a failure: !RUNTIME while computing, others before. A line `# word` begins a
- * group. */
+/* A row is `expression TAB type TAB value`, with \N for NULL, \t, \n, \\ and \xHH in values; a
+ * value that begins with ! is a failure: !RUNTIME while computing, others before. A line `#
+ * word` begins a group. */
 
 struct tally {
     char group[40];

@@ -245,8 +245,8 @@ static void check_tree(uint64_t seed)
     batch_close(&b);
 }
 
-/* The same rows give the same values, failures and drops in one batch, under a selection, and one by
- * one. */
+/* The same rows give the same values, failures and drops in one batch, under a selection, and
+ * one by one. */
 START_TEST(answers_do_not_depend_on_the_batch)
 {
     for (uint64_t seed = 1; seed <= TREES; seed++) {
