@@ -8,6 +8,7 @@
 
 #include <streamrun/state.h>
 
+#include "engine/base/assert.h"
 #include "engine/base/bytes.h"
 #include "engine/base/error.h"
 #include "engine/data/pool.h"
@@ -28,13 +29,17 @@ const struct sr_schema world_schema = {.fields = 2, .field = world_fields, .rowt
 
 uint64_t world_random(struct world *w, uint64_t below)
 {
-    w->seed += UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t z = w->seed;
+    static _Thread_local uint64_t own;
+    uint64_t *seed = w->is_threaded ? &own : &w->seed;
+    *seed += UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t z = *seed;
     z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
     z ^= z >> 31;
     return below == 0 ? z : z % below;
 }
+
+static int64_t world_now(const struct world *w) { return w->env.mono_us(&w->env); }
 
 static bool world_chance(struct world *w, uint32_t in_thousand)
 {
@@ -87,7 +92,7 @@ static enum sr_discovered world_discover(void *p, struct sr_splits *out, struct 
             return SR_DISCOVER_FAILED;
         }
     }
-    wait->until_us = d->w->now_us + 50000;
+    wait->until_us = world_now(d->w) + 50000;
     return d->w->is_bounded ? SR_DISCOVERED_ALL : SR_DISCOVERED_SOFAR;
 }
 
@@ -102,8 +107,8 @@ static sr_rc world_add(void *p, uint32_t number, const struct sr_split *split, s
 {
     (void)err;
     struct world_reader *r = p;
-    ck_assert_uint_lt(r->count, WORLD_SPLITS_MAX);
-    ck_assert_uint_eq(split->note.len, sizeof(uint64_t));
+    sr_assert(r->count < WORLD_SPLITS_MAX);
+    sr_assert(split->note.len == sizeof(uint64_t));
     r->split[r->count].number = number;
     r->split[r->count].split = world_split_of(split->id);
     memcpy(&r->split[r->count++].at, split->note.data, sizeof(uint64_t));
@@ -115,7 +120,7 @@ static enum sr_polled world_poll(void *p, struct sr_poll *poll, struct sr_error 
     (void)err;
     struct world_reader *r = p;
     struct world *w = r->w;
-    ck_assert_uint_gt(r->count, 0);
+    sr_assert(r->count > 0);
     uint32_t i = (uint32_t)world_random(w, r->count);
     poll->split = r->split[i].number;
     if (r->split[i].at == w->rows && w->is_bounded) {
@@ -123,7 +128,7 @@ static enum sr_polled world_poll(void *p, struct sr_poll *poll, struct sr_error 
         return SR_POLL_SPLIT_END;
     }
     if (w->is_paused || r->split[i].at == w->rows || world_random(w, 8) == 0) {
-        poll->wait.until_us = w->now_us + 1000;
+        if (!w->is_paused) poll->wait.until_us = world_now(w) + 1000;
         return SR_POLL_IDLE;
     }
     uint64_t count = 1 + world_random(w, w->per_poll);
@@ -288,7 +293,7 @@ static sr_rc world_write(void *p, const struct sr_view *v, uint32_t from, uint32
 {
     struct world_sink *s = p;
     if (world_chance(s->w, s->w->busy_write)) {
-        wait->until_us = s->w->now_us + 100;
+        wait->until_us = world_now(s->w) + 100;
         return error_set(err, SR_EBUSY, "busy");
     }
     uint32_t count = 1 + (uint32_t)world_random(s->w, v->picked - from);
@@ -317,7 +322,7 @@ static sr_rc world_prepare(void *p, uint64_t checkpoint, bool is_last, struct sr
     struct world_sink *s = p;
     struct world *w = s->w;
     if (world_chance(w, w->busy_prepare)) {
-        wait->until_us = w->now_us + 100;
+        wait->until_us = world_now(w) + 100;
         return error_set(err, SR_EBUSY, "busy");
     }
     if (s->rows == 0) return SR_OK;
@@ -340,11 +345,11 @@ static sr_rc world_commit(void *p, uint64_t checkpoint, struct sr_bytes note, st
     struct world_sink *s = p;
     uint32_t index;
     if (world_chance(s->w, s->w->busy_commit)) return error_set(err, SR_EBUSY, "busy");
-    ck_assert_uint_eq(note.len, sizeof(index));
+    sr_assert(note.len == sizeof(index));
     memcpy(&index, note.data, sizeof(index));
-    ck_assert_uint_lt(index, s->w->batches);
-    ck_assert_uint_eq(s->w->batch[index].checkpoint, checkpoint);
-    ck_assert_msg(!s->w->batch[index].is_discarded, "what is committed was discarded before");
+    sr_assert(index < s->w->batches);
+    sr_assert(s->w->batch[index].checkpoint == checkpoint);
+    sr_assert(!s->w->batch[index].is_discarded); /* a live note was taken for a leftover */
     s->w->batch[index].is_shown = true;
     s->w->commits++;
     return SR_OK;
@@ -355,7 +360,7 @@ static sr_rc world_recover(void *p, const struct sr_bytes *live, uint32_t count,
 {
     (void)err;
     struct world_sink *s = p;
-    ck_assert_uint_eq(s->o.part, 0);
+    sr_assert(s->o.part == 0);
     s->w->recovers++;
     for (uint32_t i = 0; i < s->w->batches; i++) {
         struct world_batch *b = &s->w->batch[i];

@@ -36,6 +36,7 @@ struct world {
     struct env env;
     int64_t now_us;
     uint64_t seed;
+    bool is_threaded; /* env is the machine's, and chance is each thread's own; no faults then */
     /* what the job is like; set before world_plan */
     uint32_t splits, rows, per_poll; /* rows a split, rows a poll */
     bool is_bounded;
