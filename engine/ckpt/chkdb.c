@@ -324,7 +324,7 @@ static sr_rc chkdb_check_schema(const struct chkdb *c, struct sr_error *err)
     return rc;
 }
 
-static sr_rc chkdb_check_job(const struct chkdb *c, const char *job_id, struct sr_error *err)
+static sr_rc chkdb_check_job(struct chkdb *c, const char *job_id, struct sr_error *err)
 {
     sqlite3_stmt *st = NULL;
     sr_rc rc = chkdb_prepare(c, "SELECT id FROM job", &st, err);
@@ -333,13 +333,15 @@ static sr_rc chkdb_check_job(const struct chkdb *c, const char *job_id, struct s
         const char *id = step == SQLITE_ROW ? (const char *)sqlite3_column_text(st, 0) : NULL;
         if (step != SQLITE_ROW && step != SQLITE_DONE) {
             rc = chkdb_fail(c, "read", err);
-        } else if (!id) {
+        } else if (!id || strlen(id) != sizeof(c->job_id) - 1) {
             rc = chkdb_corrupt(c, "the job's id is missing", err);
         } else if (job_id && strcmp(id, job_id) != 0) {
             rc = error_set(err, SR_EMISFIT,
                            "%s holds the checkpoints of job %s, not of %s: give each job a file of "
                            "its own",
                            c->file, id, job_id);
+        } else {
+            memcpy(c->job_id, id, sizeof(c->job_id));
         }
     }
     (void)sqlite3_finalize(st); /* told by step */

@@ -33,6 +33,7 @@ enum chkdb_mode {
 struct chkdb {
     sqlite3 *db;
     const char *file; /* borrowed; for words */
+    char job_id[33];  /* whose checkpoints these are */
 };
 
 struct chkdb_fence {
@@ -66,7 +67,7 @@ sr_rc chkdb_read(const struct chkdb *c, uint64_t number, struct arena *a, struct
 /* With all parts, each digest checked. */
 sr_rc chkdb_load(const struct chkdb *c, uint64_t number, struct arena *a, struct manifest **out,
                  struct sr_error *err);
-/* The newest checkpoint of the newest lineage; SR_EABSENT: none; SR_ECORRUPT: it was published and is
+/* The newest checkpoint; SR_EABSENT: none; SR_ECORRUPT: it was published and is
  * not there. */
 sr_rc chkdb_newest(const struct chkdb *c, uint64_t *number, struct sr_error *err);
 

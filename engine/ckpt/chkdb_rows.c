@@ -366,9 +366,8 @@ sr_rc chkdb_newest(const struct chkdb *c, uint64_t *number, struct sr_error *err
     sqlite3_stmt *st = NULL;
     sr_rc rc = chkdb_fence_get(c, &f, err);
     if (rc == SR_OK) {
-        rc = chkdb_prepare(
-            c, "SELECT checkpoint FROM checkpoint ORDER BY lineage DESC, checkpoint DESC LIMIT 1",
-            &st, err);
+        rc = chkdb_prepare(c, "SELECT checkpoint FROM checkpoint ORDER BY checkpoint DESC LIMIT 1",
+                           &st, err);
     }
     if (rc == SR_OK) {
         int step = sqlite3_step(st);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "engine/base/error.h"
-#include "engine/ckpt/chkdb.h"
+#include "engine/ckpt/chkdb_sql.h"
 #include "engine/ckpt/chkdir.h"
 #include "engine/ckpt/durable.h"
 #include "engine/ckpt/jobdir.h"
@@ -39,9 +39,6 @@ static int store_list_compare(const void *a, const void *b)
     int job = strcmp(x->job_id, y->job_id);
     if (job != 0) {
         return job;
-    }
-    if (x->lineage != y->lineage) {
-        return x->lineage < y->lineage ? -1 : 1;
     }
     if (x->checkpoint != y->checkpoint) {
         return x->checkpoint < y->checkpoint ? -1 : 1;
@@ -129,6 +126,9 @@ sr_rc store_dir_find(struct store_finder *f, const char *job_dir, struct sr_erro
     sr_rc rc = jobdir_scan(f->env, job_dir, f->arena, &j, err);
     for (uint32_t i = 0; rc == SR_OK && i < j.count; i++) {
         const char *path = jobdir_path(f->arena, job_dir, j.checkpoint[i].number);
+        if (j.checkpoint[i].is_late) {
+            continue; /* no part of the job's history; store_open says so */
+        }
         if (!path || !job_id) {
             return error_set(err, SR_ENOMEM, "look at %s: out of memory", job_dir);
         }
@@ -141,12 +141,7 @@ sr_rc store_dir_find(struct store_finder *f, const char *job_dir, struct sr_erro
             return rc;
         }
         struct store_entry *e = &f->list.entry[f->list.count - 1];
-        if (e->damage) {
-            e->job_id = job_id;
-        } else if (j.checkpoint[i].is_late) {
-            e->damage = "published after its attempt had been taken over: no part of the job's "
-                        "history";
-        }
+        e->job_id = e->damage ? job_id : e->job_id;
     }
     return rc;
 }
@@ -178,7 +173,7 @@ static sr_rc store_sqlite_find_one(struct store_finder *f, const struct chkdb *c
     struct manifest *m = NULL;
     struct sr_error why = {0};
     struct store_entry e = {.path = arena_printf(f->arena, "%s#chk-%" PRIu64, c->file, number),
-                            .job_id = "",
+                            .job_id = arena_text(f->arena, c->job_id),
                             .job_name = "",
                             .checkpoint = number};
     sr_rc rc = chkdb_read(c, number, f->arena, &m, &why);
@@ -195,56 +190,68 @@ static sr_rc store_sqlite_find_one(struct store_finder *f, const struct chkdb *c
     return store_finder_add(f, &e, err);
 }
 
-static sr_rc store_sqlite_find_all(struct store_finder *f, const struct chkdb *c,
-                                   struct sr_error *err)
-{
-    sqlite3_stmt *st = NULL;
-    if (sqlite3_prepare_v2(c->db, "SELECT checkpoint FROM checkpoint ORDER BY checkpoint", -1, &st,
-                           NULL) != SQLITE_OK) {
-        return error_set(err, SR_ECORRUPT, "read %s: SQLite: %s", c->file, sqlite3_errmsg(c->db));
-    }
-    sr_rc rc = SR_OK;
-    int step = sqlite3_step(st);
-    for (; rc == SR_OK && step == SQLITE_ROW; step = sqlite3_step(st)) {
-        rc = store_sqlite_find_one(f, c, (uint64_t)sqlite3_column_int64(st, 0), true, err);
-    }
-    if (rc == SR_OK && step != SQLITE_DONE) {
-        rc = error_set(err, SR_ECORRUPT, "read %s: SQLite: %s", c->file, sqlite3_errmsg(c->db));
-    }
-    (void)sqlite3_finalize(st); /* told by step */
-    return rc;
-}
-
 /* What a damaged file still holds cannot be told: it is one entry, with the reason. */
-static sr_rc store_sqlite_damaged(struct store_finder *f, const char *file,
+static sr_rc store_sqlite_damaged(struct store_finder *f, const struct chkdb *c,
                                   const struct sr_error *why, struct sr_error *err)
 {
-    struct store_entry e = {.path = arena_text(f->arena, file),
-                            .job_id = "",
+    struct store_entry e = {.path = arena_text(f->arena, c->file),
+                            .job_id = arena_text(f->arena, c->job_id),
                             .job_name = "",
                             .damage = arena_text(f->arena, why->words)};
     return store_finder_add(f, &e, err);
 }
 
+static sr_rc store_sqlite_find_all(struct store_finder *f, const struct chkdb *c,
+                                   struct sr_error *err)
+{
+    sqlite3_stmt *st = NULL;
+    struct sr_error why = {0};
+    sr_rc rc = chkdb_prepare(c, "SELECT checkpoint FROM checkpoint ORDER BY checkpoint", &st, &why);
+    int step = rc == SR_OK ? sqlite3_step(st) : SQLITE_DONE;
+    sr_rc added = SR_OK;
+    for (; added == SR_OK && step == SQLITE_ROW; step = sqlite3_step(st)) {
+        added = store_sqlite_find_one(f, c, (uint64_t)sqlite3_column_int64(st, 0), true, err);
+    }
+    if (added == SR_OK && step != SQLITE_DONE) {
+        rc = chkdb_fail(c, "read", &why);
+    }
+    (void)sqlite3_finalize(st); /* told by step */
+    if (added != SR_OK || rc == SR_OK) {
+        return added;
+    }
+    return store_is_damage(rc) ? store_sqlite_damaged(f, c, &why, err)
+                               : error_set(err, rc, "%s", why.words);
+}
+
+/* Whether the newest is where it must be: a row that is gone cannot be seen among the others. */
+static sr_rc store_sqlite_find_newest(struct store_finder *f, const struct chkdb *c,
+                                      struct sr_error *err)
+{
+    uint64_t newest = 0;
+    struct sr_error why = {0};
+    sr_rc rc = chkdb_newest(c, &newest, &why);
+    if (store_is_damage(rc)) {
+        return store_sqlite_damaged(f, c, &why, err);
+    }
+    return rc == SR_OK || rc == SR_EABSENT ? SR_OK : error_set(err, rc, "%s", why.words);
+}
+
 sr_rc store_sqlite_find(struct store_finder *f, const char *file, uint64_t number,
                         struct sr_error *err)
 {
-    struct chkdb c = {0};
+    struct chkdb c = {.file = file};
     struct sr_error why = {0};
-    uint64_t newest = 0;
     sr_rc rc = chkdb_open(&c, f->env, file, CHKDB_LOOK, NULL, &why);
     if (store_is_damage(rc)) {
-        return store_sqlite_damaged(f, file, &why, err);
+        return store_sqlite_damaged(f, &c, &why, err);
     }
     if (rc != SR_OK) {
         return error_set(err, rc, "%s", why.words);
     }
     rc = number != 0 ? store_sqlite_find_one(f, &c, number, false, err)
                      : store_sqlite_find_all(f, &c, err);
-    if (rc == SR_OK && number == 0 && chkdb_newest(&c, &newest, &why) == SR_ECORRUPT) {
-        rc = store_sqlite_damaged(f, file, &why, err);
-    } else if (rc == SR_ECORRUPT) {
-        rc = store_sqlite_damaged(f, file, err ? err : &why, err);
+    if (rc == SR_OK && number == 0) {
+        rc = store_sqlite_find_newest(f, &c, err);
     }
     chkdb_close(&c);
     return rc;
@@ -402,18 +409,14 @@ sr_rc store_find(const struct env *env, const char *path, struct arena *a, struc
 const struct store_entry *store_list_newest(const struct store_list *l)
 {
     const struct store_entry *newest = NULL;
-    uint64_t highest = 0;
     for (uint32_t i = 0; i < l->count; i++) {
         const struct store_entry *e = &l->entry[i];
-        if (e->kind == MANIFEST_SAVEPOINT) {
-            continue;
+        bool is_whole_file = e->damage && e->checkpoint == 0; /* nothing in it can be trusted */
+        if (is_whole_file || (newest && newest->damage && newest->checkpoint == 0)) {
+            newest = is_whole_file ? e : newest;
+        } else if (e->kind == MANIFEST_CHECKPOINT) {
+            newest = e;
         }
-        /* A damaged one has lineage 0 and comes first; with the highest number it is the newest. */
-        bool is_late = e->damage && e->attempt > 0;
-        if (!is_late && (!newest || !e->damage || e->checkpoint > highest)) {
-            newest = newest && newest->damage && newest->checkpoint > e->checkpoint ? newest : e;
-        }
-        highest = e->checkpoint > highest ? e->checkpoint : highest;
     }
     return newest;
 }

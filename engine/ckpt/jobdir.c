@@ -165,13 +165,7 @@ int64_t jobdir_newest(const struct jobdir *j)
 {
     int64_t newest = -1;
     for (uint32_t i = 0; i < j->count; i++) {
-        const struct jobdir_checkpoint *c = &j->checkpoint[i];
-        if (c->is_late) {
-            continue;
-        }
-        bool is_newer = newest < 0 || c->is_damaged || j->checkpoint[newest].is_damaged ||
-                        c->lineage >= j->checkpoint[newest].lineage;
-        newest = is_newer ? (int64_t)i : newest;
+        newest = j->checkpoint[i].is_late ? newest : (int64_t)i;
     }
     return newest;
 }

@@ -22,8 +22,7 @@ struct jobdir {
 /* Reads names and manifests; everything lies in `a`. */
 sr_rc jobdir_scan(const struct env *env, const char *dir, struct arena *a, struct jobdir *out,
                   struct sr_error *err);
-/* Index of the newest checkpoint of the newest lineage. A damaged one whose number is above all
- * others is it, since numbers only grow. -1: there is none. */
+/* Index of the newest checkpoint, damaged or not. -1: there is none. */
 int64_t jobdir_newest(const struct jobdir *j);
 
 /* "DIR/chk-N", "DIR/chk-N.end"; NULL: out of memory. */

@@ -66,6 +66,7 @@ static sr_rc savepoint_prepare(struct store *s, struct manifest *m, struct sr_ou
     }
     if (rc == SR_OK) {
         s->newest = m->checkpoint;
+        s->savepoint = m->checkpoint;
     }
     return rc;
 }

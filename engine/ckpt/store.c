@@ -228,7 +228,7 @@ sr_rc store_publish(struct store *s, struct manifest *m, struct sr_error *err)
     if (rc != SR_OK) {
         return rc;
     }
-    if (m->checkpoint <= s->newest) {
+    if (m->checkpoint <= s->newest && m->checkpoint != s->savepoint) {
         return error_set(err, SR_EEXISTS,
                          "checkpoint %" PRIu64 " comes after %" PRIu64 ", which was used already",
                          m->checkpoint, s->newest);
@@ -246,7 +246,8 @@ sr_rc store_publish(struct store *s, struct manifest *m, struct sr_error *err)
     if (rc != SR_OK) {
         return err ? error_wrap(err, "checkpoint %" PRIu64, m->checkpoint) : rc;
     }
-    s->newest = m->checkpoint;
+    s->newest = m->checkpoint > s->newest ? m->checkpoint : s->newest;
+    s->savepoint = 0;
     store_point(s->env, STORE_PUBLISHED);
     return SR_OK;
 }

@@ -4,6 +4,9 @@
  * before, never. A checkpoint is whole or absent. Every byte is under a digest and checked before it
  * is believed. Calls may block; one thread at a time.
  *
+ * Numbers only grow, over attempts and lineages: a new lineage begins above all older ones, so that
+ * the highest number is the newest checkpoint of the newest lineage. Lineages are just names.
+ *
  *   store_open -> { store_publish | store_savepoint | store_retain | store_mark_end
  *                   | store_next_attempt | store_load_newest }* -> store_close
  *
@@ -97,13 +100,15 @@ sr_rc store_retain(struct store *s, uint64_t lineage, uint64_t shown, struct sr_
 /* Says beside the newest checkpoint how the run ended (checkpoints list, plain `run`), durably; the
  * checkpoint itself is not touched. SR_EABSENT: there is none. */
 sr_rc store_mark_end(struct store *s, enum manifest_end end, struct sr_error *err);
-/* Loads the newest of the newest lineage with all parts' bytes. SR_EABSENT: none. SR_ECORRUPT: it is
- * damaged; older ones are never taken instead. */
+/* Loads the newest, which is that of the newest lineage, with all parts' bytes. SR_EABSENT: none.
+ * SR_ECORRUPT: it is damaged; older ones are never taken instead. */
 sr_rc store_load_newest(struct store *s, struct arena *a, struct manifest **out,
                         struct sr_error *err);
 
 /* A savepoint: a directory `DIR/savepoint-<6>-<12>` or, for a job whose store is SQLite, one file
- * `DIR/savepoint-<6>-<12>.db`. Answers its path. Belongs to no store, and is never deleted. */
+ * `DIR/savepoint-<6>-<12>.db`. Answers its path. Belongs to no store, and is never deleted.
+ * Its number is used then; store_publish may follow with the same one, so that recovery does not go
+ * back behind a savepoint whose output was committed. */
 sr_rc store_savepoint(struct store *s, const char *dir, struct manifest *m, struct arena *a,
                       const char **path, struct sr_error *err);
 
@@ -111,8 +116,8 @@ sr_rc store_savepoint(struct store *s, const char *dir, struct manifest *m, stru
 
 /* One checkpoint that was found. */
 struct store_entry {
-    const char *path; /* absolute; "store.db#chk-7" for SQLite */
-    const char *job_id, *job_name;
+    const char *path;              /* absolute; "store.db#chk-7" for SQLite */
+    const char *job_id, *job_name; /* "" when damage hides them */
     uint64_t checkpoint, lineage, attempt;
     enum manifest_kind kind;
     enum manifest_end end;
@@ -123,15 +128,14 @@ struct store_entry {
 
 struct store_list {
     uint32_t count;
-    struct store_entry *entry; /* by job, lineage, checkpoint: ascending */
+    struct store_entry *entry; /* by job and number, ascending: the newest of a job is its last */
 };
 
 /* All that PATH holds: a checkpoint, a savepoint, a job's directory, a checkpoint directory, a
  * SQLite store or `store.db#chk-7`, urls too. SR_EABSENT: nothing is there. */
 sr_rc store_find(const struct env *env, const char *path, struct arena *a, struct store_list *out,
                  struct sr_error *err);
-/* The newest checkpoint of the newest lineage of a job in a store url, with `damage` if it has any;
- * SR_EABSENT: none. */
+/* The newest checkpoint of a job in a store url, with `damage` if it has any; SR_EABSENT: none. */
 sr_rc store_peek(const struct env *env, const struct store_conf *conf, struct arena *a,
                  struct store_entry *out, struct sr_error *err);
 /* Loads one found entry with all bytes, each digest checked. SR_ECORRUPT with what is damaged. */

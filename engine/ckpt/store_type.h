@@ -34,7 +34,8 @@ struct store {
     const char *job_id, *job_name, *run_dir;
     uint32_t retained;
     uint64_t attempt, newest;
-    sr_rc dead; /* SR_EUNKNOWN or SR_EFENCED: nothing more is done */
+    uint64_t savepoint; /* number of one whose checkpoint may still be published; 0: none */
+    sr_rc dead;         /* SR_EUNKNOWN or SR_EFENCED: nothing more is done */
     struct lock *lock;
     void *own; /* the type's */
 };
@@ -76,10 +77,10 @@ sr_rc store_dir_load(const struct env *env, const char *dir, struct arena *a, st
                      struct sr_error *err);
 sr_rc store_sqlite_load(const struct env *env, const char *file, uint64_t number, struct arena *a,
                         struct manifest **out, struct sr_error *err);
-/* Orders entries by job, lineage, checkpoint. */
+/* Orders entries by job and number. */
 void store_list_sort(struct store_list *l);
-/* The newest of the newest lineage; one that is damaged and has the highest number is it. NULL: none.
- * The list must be of one job. */
+/* The newest checkpoint, damaged or not; a file of which nothing can be trusted is it. NULL: none. The
+ * list must be of one job. */
 const struct store_entry *store_list_newest(const struct store_list *l);
 
 #endif

@@ -175,8 +175,7 @@ void store_kit_late(void)
     ck_assert_int_eq(fs->rename(fs, aside, late, false, &w->err), SR_OK);
     ck_assert_uint_eq(store_kit_newest(w, s), 1);
     ck_assert_int_eq(store_find(&w->env, w->url, w->arena, &list, &w->err), SR_OK);
-    ck_assert_uint_eq(list.count, 2);
-    ck_assert_msg(list.entry[1].damage && strstr(list.entry[1].damage, "taken over"), "no word");
+    ck_assert_uint_eq(list.count, 1);
     ck_assert_int_eq(store_kit_publish(w, s, 2, 1), SR_OK);
     ck_assert_int_eq(store_load_newest(s, w->arena, &m, &w->err), SR_OK);
     ck_assert_uint_eq(m->checkpoint, 2);
