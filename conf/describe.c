@@ -125,8 +125,11 @@ static const char *describe_variable(struct arena *a, const char *key)
     char *name = arena_text(a, len > 200 ? key + len - 200 : key);
     for (char *s = name; s && *s; s++) {
         bool is_plain = (*s >= '0' && *s <= '9') || (*s >= 'A' && *s <= 'Z');
-        bool is_lower = *s >= 'a' && *s <= 'z';
-        *s = is_lower ? (char)(*s - 'a' + 'A') : is_plain ? *s : '_';
+        if (*s >= 'a' && *s <= 'z') {
+            *s = (char)(*s - 'a' + 'A');
+        } else if (!is_plain) {
+            *s = '_';
+        }
     }
     if (name && *name >= '0' && *name <= '9') {
         *name = '_';
@@ -195,7 +198,7 @@ static void describe_range(struct describe *d, uint32_t from, uint32_t to, const
                            const char *indent)
 {
     const struct entries *all = &d->rd->entries;
-    const struct entry **list = arena_array(d->rd->arena, to - from + 1u, sizeof(*list));
+    const struct entry **list = arena_array(d->rd->arena, to - from + 1u, sizeof(struct entry *));
     uint32_t n = 0;
 
     for (uint32_t i = from; list && i < to; i++) {
@@ -212,7 +215,7 @@ static void describe_range(struct describe *d, uint32_t from, uint32_t to, const
         return;
     }
     if (n > 1) {
-        qsort(list, n, sizeof(*list), describe_compare);
+        qsort(list, n, sizeof(struct entry *), describe_compare);
     }
     for (uint32_t i = 0; i < n; i++) {
         describe_entry(d, list[i], list[i]->canonical + strlen(prefix), indent);

@@ -84,7 +84,10 @@ static void keys_id(struct reader *rd, struct job *job)
         return;
     }
     for (uint32_t i = 0; i < 32; i++) { /* Flink shows ids in lower case */
-        job->id[i] = id[i] >= 'A' && id[i] <= 'F' ? (char)(id[i] - 'A' + 'a') : id[i];
+        job->id[i] = id[i];
+        if (id[i] >= 'A' && id[i] <= 'F') {
+            job->id[i] = (char)(id[i] - 'A' + 'a');
+        }
     }
     job->settings.id = arena_text(rd->arena, job->id);
 }

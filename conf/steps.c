@@ -305,7 +305,7 @@ static void steps_schema(struct steps_one *s)
         list[i - from] = &rd->entries.item[i];
         list[i - from]->is_used = true;
     }
-    qsort(list, to - from, sizeof(*list), steps_compare_entries);
+    qsort(list, to - from, sizeof(struct entry *), steps_compare_entries);
     uint32_t n = 0;
     for (uint32_t i = 0; i < to - from; i++) {
         n += steps_column(s, list[i], list[i]->key + strlen(prefix), &column[n]) ? 1 : 0;

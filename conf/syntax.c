@@ -104,7 +104,10 @@ static char syntax_before(const struct page *page, uint32_t offset)
     while (offset > 0 && (page->text[offset - 1] == ' ' || page->text[offset - 1] == '\t')) {
         offset--;
     }
-    return offset > 0 ? page->text[offset - 1] : '\0';
+    if (offset == 0) {
+        return '\0';
+    }
+    return page->text[offset - 1];
 }
 
 /* libyaml answers a character that YAML keeps for itself, and a text that goes on behind a closing
@@ -113,7 +116,7 @@ static bool syntax_fault_of_byte(const struct page *page, struct faults *faults,
                                  const yaml_parser_t *parser, uint32_t offset)
 {
     struct place at = page_place(page, offset);
-    char here = offset < page->len ? page->text[offset] : '\0';
+    char here = page->text[offset]; /* the text ends with \0 */
     char before = syntax_before(page, offset);
 
     if (syntax_has(parser->problem, "cannot start any token")) {

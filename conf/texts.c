@@ -15,7 +15,9 @@ struct texts_open {
 static void texts_step(struct texts_open *o, char c)
 {
     if (o->quote) {
-        o->quote = c == o->quote ? '\0' : o->quote;
+        if (c == o->quote) {
+            o->quote = '\0';
+        }
     } else if (c == '\'' || c == '"' || c == '`') {
         o->quote = c;
     } else if (c == '(' || c == '[') {

@@ -295,7 +295,7 @@ static void tree_drop_duplicates(struct tree *t, struct node *map)
     for (uint32_t i = 0; i < map->count; i++) {
         sorted[i] = &map->pair[i];
     }
-    qsort(sorted, map->count, sizeof(*sorted), tree_compare_pairs);
+    qsort(sorted, map->count, sizeof(struct node_pair *), tree_compare_pairs);
     uint32_t first = 0;
     for (uint32_t i = 1; i < map->count; i++) {
         if (strcmp(sorted[i]->key->text, sorted[first]->key->text) != 0) {

@@ -239,7 +239,13 @@ static bool value_float(const char *text, const char *shown, double *out, struct
     return true;
 }
 
-static char value_plain(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
+static char value_plain(char c)
+{
+    if (c >= 'A' && c <= 'Z') {
+        return (char)(c - 'A' + 'a');
+    }
+    return c;
+}
 
 static bool value_is_word(const char *word, size_t len, const char *text)
 {

@@ -80,10 +80,11 @@ static sr_rc load_check_dir(const char *path, struct sr_error *err)
 /* The dynamic linker's own words name the file already, but not always. */
 static sr_rc load_open(const char *path, const struct sr_plugin **out, struct sr_error *err)
 {
-    (void)dlerror(); /* forgets an older one */
+    (void)
+        dlerror(); /* forgets an older one; NOLINT(concurrency-mt-unsafe): one a thread in glibc */
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
-        const char *why = dlerror();
+        const char *why = dlerror(); /* NOLINT(concurrency-mt-unsafe): as above */
         return error_set(err, SR_EABI, "%s cannot be loaded: %s", path, why ? why : "no reason");
     }
     const struct sr_plugin *p = dlsym(handle, LOAD_SYMBOL);
