@@ -44,7 +44,7 @@ struct scene scene_of(uint64_t seed)
     s.has_sqlite_store = scene_draw(seed, 4, 2) == 0;
     s.has_late_rows = s.shape == SCENE_WINDOWS && scene_draw(seed, 5, 2) == 0;
     s.splits = s.has_late_rows ? 1 : 1 + scene_draw(seed, 6, 5);
-    s.rows = 20 + scene_draw(seed, 7, 200);
+    s.rows = 20 + scene_draw(seed, 7, 400);
     s.keys = 1 + scene_draw(seed, 8, 40);
     s.disorder_ms = 1 + scene_draw(seed, 9, 3000);
     s.delay_ms = s.has_late_rows ? s.disorder_ms / 3 : s.disorder_ms;
@@ -52,8 +52,9 @@ struct scene scene_of(uint64_t seed)
     s.retained = 1 + scene_draw(seed, 11, 3);
     s.tolerable = scene_draw(seed, 12, 3);
     s.lives = scene_draw(seed, 13, 6);
+    s.knows_late = s.has_late_rows && scene_draw(seed, 14, 2) == 0;
     for (uint32_t i = 0; i < 8; i++) {
-        s.parallelism[i] = 1 + scene_draw(seed, 30 + i, 3);
+        s.parallelism[i] = s.knows_late ? 1 : 1 + scene_draw(seed, 30 + i, 3);
     }
     scene_draw_faults(&s);
     return s;
@@ -70,8 +71,11 @@ void scene_print(const struct scene *s, FILE *to)
             (unsigned long long)s->seed, scene_shapes[s->shape],
             s->source == SCENE_FROM_FILES ? "files" : "sim", scene_sinks[s->sink],
             s->has_sqlite_store ? "sqlite" : "directory", s->splits, s->rows, s->keys,
-            s->disorder_ms, s->delay_ms, s->has_late_rows ? " (late rows)" : "", s->interval_ms,
-            s->retained, s->tolerable, s->lives);
+            s->disorder_ms, s->delay_ms,
+            s->knows_late      ? " (known late rows)"
+            : s->has_late_rows ? " (late rows)"
+                               : "",
+            s->interval_ms, s->retained, s->tolerable, s->lives);
     for (uint32_t i = 0; i <= s->lives; i++) {
         fprintf(to, " %u", s->parallelism[i]);
     }
@@ -133,9 +137,6 @@ static void scene_add_source(const struct scene *s, struct scene_text *t)
     if (s->shape == SCENE_WINDOWS) {
         scene_add(t, "    watermark: ts AS ts - INTERVAL '%u.%03u' SECOND(3)\n", s->delay_ms / 1000,
                   s->delay_ms % 1000);
-    }
-    if (s->has_late_rows) {
-        scene_add(t, "    parallelism: 1\n");
     }
 }
 

@@ -30,7 +30,8 @@ struct scene {
     enum scene_source source;
     enum scene_sink sink;
     bool has_sqlite_store;
-    bool has_late_rows; /* one split, so that it is known which rows are late */
+    bool has_late_rows; /* one split */
+    bool knows_late;    /* and one subtask a step: it is known which rows are late */
     uint32_t splits, rows, keys;
     uint32_t disorder_ms, delay_ms; /* of event times; of the watermark */
     uint32_t interval_ms, retained, tolerable;
