@@ -9,7 +9,7 @@
 
 #include <streamrun/host.h>
 
-#define BLOCKSUM_BLOCK (256u * 1024u)
+#define BLOCKSUM_BLOCK ((size_t)256 * 1024)
 
 struct blocksum {
     uint64_t digest[2]; /* of the whole blocks so far; zeroes: none */

@@ -11,7 +11,7 @@
 
 #include <streamrun/connector.h>
 
-#define PIPE_OUT_FULL (64u * 1024u) /* bytes that wait: take no more before they are gone */
+#define PIPE_OUT_FULL ((size_t)64 * 1024) /* bytes that wait: take no more before they are gone */
 
 struct pipe_out {
     const struct sr_host *host;

@@ -36,7 +36,8 @@ char *fs_path_join(const char *dir, const char *name)
     if (d > 0 && dir[d - 1] != '/') {
         out[d++] = '/';
     }
-    memcpy(out + d, name, n + 1);
+    memcpy(out + d, name, n);
+    out[d + n] = 0;
     return out;
 }
 

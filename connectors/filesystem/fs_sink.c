@@ -9,11 +9,10 @@
 #include "connectors/common/sink_id.h"
 #include "connectors/filesystem/fs_set.h"
 
-#define FS_SINK_END      ".inprogress"
-#define FS_SINK_ROLL     (UINT64_C(128) << 20)        /* bytes, as in Flink */
-#define FS_SINK_AGE_US   (INT64_C(30) * 60 * 1000000) /* as in Flink */
-#define FS_SINK_TRIES    1000000u                     /* names that may be taken already */
-#define FS_SINK_DIRS_MAX 256u                         /* directories that are made for one path */
+#define FS_SINK_END    ".inprogress"
+#define FS_SINK_ROLL   (UINT64_C(128) << 20)        /* bytes, as in Flink */
+#define FS_SINK_AGE_US (INT64_C(30) * 60 * 1000000) /* as in Flink */
+#define FS_SINK_TRIES  1000000u                     /* names that may be taken already */
 
 static sr_rc fs_sink_no_memory(struct fs_sink *s, struct sr_error *err)
 {
@@ -72,42 +71,47 @@ static sr_rc fs_sink_check(const void *conf, const struct sr_schema *schema,
 
 /* --- Open ------------------------------------------------------------------------------------ */
 
-/* Makes `dir` and the directories above it that are missing. */
-static sr_rc fs_sink_make_dirs(struct fs_sink *s, const char *dir, struct sr_error *err)
+/* One directory, whose parent is there. */
+static sr_rc fs_sink_make_dir(struct fs_sink *s, const char *path, struct sr_error *err)
 {
     const struct sr_files *files = s->host->files;
     struct sr_stat stat;
+    sr_rc rc = files->stat(files, path, &stat, err);
+    if (rc == SR_OK && stat.kind != SR_FILE_DIRECTORY) {
+        return s->host->fail(s->host, err, SR_ECONFIG,
+                             "%s is no directory: path is a directory of part files, unless its "
+                             "name has an extension, as in out.csv",
+                             path);
+    }
+    if (rc != SR_EABSENT) {
+        return rc;
+    }
+    rc = files->make_dir(files, path, err);
+    if (rc != SR_OK) {
+        return rc == SR_EEXISTS ? SR_OK : rc; /* another subtask made it */
+    }
+    char *above = fs_path_parent(path);
+    rc = above ? files->sync_dir(files, above, err) : fs_sink_no_memory(s, err);
+    free(above);
+    return rc;
+}
+
+/* Makes `dir` and the directories above it that are missing. */
+static sr_rc fs_sink_make_dirs(struct fs_sink *s, const char *dir, struct sr_error *err)
+{
     char *path = strdup(dir);
     if (!path) {
         return fs_sink_no_memory(s, err);
     }
     sr_rc rc = SR_OK;
-    size_t len = strlen(path);
-    for (size_t i = 1; rc == SR_OK && i <= len; i++) {
-        if (path[i] != '/' && path[i] != 0) {
-            continue;
-        }
-        char cut = path[i];
-        path[i] = 0;
-        rc = files->stat(files, path, &stat, err);
-        if (rc == SR_EABSENT) {
-            rc = files->make_dir(files, path, err);
-            rc = rc == SR_EEXISTS ? SR_OK : rc; /* another subtask made it */
-            char *above = rc == SR_OK ? fs_path_parent(path) : NULL;
-            if (rc == SR_OK) {
-                rc = above ? files->sync_dir(files, above, err) : fs_sink_no_memory(s, err);
-            }
-            free(above);
-        } else if (rc == SR_OK && stat.kind != SR_FILE_DIRECTORY) {
-            rc = s->host->fail(s->host, err, SR_ECONFIG,
-                               "%s is no directory: path is a directory of part files, unless its "
-                               "name has an extension, as in out.csv",
-                               path);
-        }
-        path[i] = cut;
+    for (char *slash = strchr(path + 1, '/'); rc == SR_OK && slash;
+         slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        rc = fs_sink_make_dir(s, path, err);
+        *slash = '/';
     }
     free(path);
-    return rc;
+    return rc == SR_OK ? fs_sink_make_dir(s, dir, err) : rc;
 }
 
 /* Whether files can be made here shows now, not at the first checkpoint. */

@@ -11,7 +11,7 @@
 #define REDO_VERSION 1u
 #define REDO_MAGIC   "srredo\0\1" /* 8 bytes, the version last */
 #define REDO_HEAD    20u          /* bytes of a frame before its rows */
-#define REDO_FLUSH   (256u * 1024u)
+#define REDO_FLUSH   ((size_t)256 * 1024)
 #define REDO_TRIES   1000000u /* names that may be taken already */
 
 void redo_mark_done(struct redo_mark *m)

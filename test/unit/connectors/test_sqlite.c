@@ -277,6 +277,21 @@ START_TEST(changes_are_applied_by_key)
 }
 END_TEST
 
+/* An update is not a delete and an insert: columns that the job does not fill stay. */
+START_TEST(updates_keep_other_columns)
+{
+    struct table t;
+    table_start(&t, "k BIGINT NOT NULL, s STRING");
+    table_key(&t);
+    run(&t.s, "CREATE TABLE rows (k BIGINT PRIMARY KEY, s TEXT, mine TEXT)");
+    run(&t.s, "INSERT INTO rows VALUES (1, 'a', 'x'), (2, 'b', 'y')");
+    ck_assert_msg(table_open(&t) == SR_OK, "%s", t.err.words);
+    table_apply(&t, 1, "-U 1,a; +U 1,A; 2,B");
+    ck_assert_str_eq(ask(&t.s, "SELECT * FROM rows ORDER BY k"), "1|A|x\n2|B|y\n");
+    table_end(&t);
+}
+END_TEST
+
 /* A table that does not fit is a fault that names each column. */
 START_TEST(tables_that_do_not_fit_are_refused)
 {
@@ -496,6 +511,7 @@ START_TEST(affinity_is_sqlites)
 END_TEST
 
 UNIT_MAIN("sqlite", a_table_keeps_the_promises_of_sinks, every_type_is_kept_exactly,
-          changes_are_applied_by_key, tables_that_do_not_fit_are_refused, names_are_quoted,
-          schemas_are_checked_at_plan_time, a_locked_target_is_busy, a_refused_row_takes_all_back,
-          damage_is_found, a_large_redo_file_asks_then_waits, affinity_is_sqlites)
+          changes_are_applied_by_key, updates_keep_other_columns,
+          tables_that_do_not_fit_are_refused, names_are_quoted, schemas_are_checked_at_plan_time,
+          a_locked_target_is_busy, a_refused_row_takes_all_back, damage_is_found,
+          a_large_redo_file_asks_then_waits, affinity_is_sqlites)
