@@ -153,6 +153,7 @@ static int64_t extract_of_time(enum extract_unit unit, int32_t ms)
         CALL_EACH_ROW(k, r) { to[r] = extract_of_##from(EXTRACT_##unit, a[r]); } \
     }
 
+/* clang-format off */
 #define EXTRACT_DAYS(X, from, T)                                                              \
     X(from, T, YEAR)                                                                          \
     X(from, T, QUARTER)                                                                       \
@@ -163,7 +164,6 @@ static int64_t extract_of_time(enum extract_unit unit, int32_t ms)
         X(from, T, CENTURY) X(from, T, MILLENNIUM)
 #define EXTRACT_CLOCK(X, from, T) X(from, T, HOUR) X(from, T, MINUTE) X(from, T, SECOND)
 
-/* clang-format off */
 EXTRACT_DAYS(EXTRACT_LOOP, stamp, int64_t)
 EXTRACT_CLOCK(EXTRACT_LOOP, stamp, int64_t)
 EXTRACT_LOOP(stamp, int64_t, EPOCH)

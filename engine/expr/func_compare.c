@@ -4,7 +4,11 @@
 #include "engine/data/schema.h"
 #include "engine/expr/decimal.h"
 #include "engine/expr/family.h"
+#include "engine/expr/in_list.h"
+#include "engine/expr/program.h"
 #include "engine/expr/promote.h"
+
+#define COMPARE_IN_MAX 500u /* items of a list that are not constant */
 
 enum { COMPARE_EQ, COMPARE_NE, COMPARE_LT, COMPARE_LE, COMPARE_GT, COMPARE_GE, COMPARE_OPS };
 
@@ -225,19 +229,53 @@ static const struct expr *compare_loosely(struct bind_call *b, const struct expr
     return sub.whole ? sub.whole : expr_make(b->arena, sub.func, sub.kernel, sub.type, pair, 2);
 }
 
+/* The literal that x is compared with in `test`, when x stands there uncast; NULL: not so simple. */
+static const struct expr *compare_literal(struct arena *a, const struct expr *test,
+                                          const struct expr *x)
+{
+    if (test->kind != EXPR_CALL || !test->kernel || test->arg[0] != x ||
+        x->type.kind == SR_DECIMAL || !in_list_kernel(x->type.kind)) {
+        return NULL;
+    }
+    const struct expr *literal = program_fold(a, test->arg[1], "UTC");
+    bool is_same = literal->type.kind == x->type.kind ||
+                   (type_is_string(literal->type.kind) && type_is_string(x->type.kind));
+    return literal->kind == EXPR_LITERAL && !literal->is_null && is_same ? literal : NULL;
+}
+
+/* Literals go into one table; what else is in the list is compared on its own, behind it. */
 static bool compare_bind_in(struct bind_call *b)
 {
-    const struct expr **test = expr_array(b->arena, b->args);
-    if (!test) {
+    const struct expr **test = expr_array(b->arena, b->args),
+                      **list = expr_array(b->arena, b->args);
+    uint32_t tests = 1, literals = 1;
+    if (!test || !list) {
         return bind_fails(b, "out of memory");
     }
+    list[0] = b->arg[0];
     for (uint32_t i = 1; i < b->args; i++) {
-        test[i - 1] = compare_loosely(b, b->arg[0], b->arg[i]);
-        if (!test[i - 1]) {
+        const struct expr *one = compare_loosely(b, b->arg[0], b->arg[i]);
+        if (!one) {
             return false;
         }
+        const struct expr *literal = compare_literal(b->arena, one, b->arg[0]);
+        if (literal) {
+            list[literals++] = literal;
+        } else if (tests > COMPARE_IN_MAX) {
+            return bind_fails(b, "a list of IN may have %u items that are not constant",
+                              COMPARE_IN_MAX);
+        } else {
+            test[tests++] = one;
+        }
     }
-    b->whole = b->args == 2 ? test[0] : bind_sub(b, "OR", test, b->args - 1);
+    uint32_t first = literals > 1 ? 0 : 1;
+    if (first == 0) {
+        struct sr_type t = type_nullable(type_of(SR_BOOLEAN), list[0]->type.is_nullable);
+        test[0] = literals == 2 ? compare_loosely(b, list[0], list[1])
+                                : expr_make(b->arena, b->func, in_list_kernel(list[0]->type.kind),
+                                            t, list, literals);
+    }
+    b->whole = tests - first == 1 ? test[first] : bind_sub(b, "OR", test + first, tests - first);
     return b->whole != NULL;
 }
 

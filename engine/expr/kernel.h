@@ -39,7 +39,8 @@ enum {
     KERNEL_DENSE = 1u << 0, /* may run over rows that nobody needs */
     KERNEL_FAILS = 1u << 1, /* call_fail may be called */
     KERNEL_NULLS = 1u << 2, /* does NULLs itself; result bits are all set when it runs */
-    KERNEL_OTHER = 1u << 3  /* not a function of its arguments alone (CURRENT_TIMESTAMP) */
+    KERNEL_OTHER = 1u << 3, /* not a function of its arguments alone (CURRENT_TIMESTAMP) */
+    KERNEL_FIRST = 1u << 4  /* only argument 0 is a column: prepare reads the others, literals */
 };
 
 struct kernel {

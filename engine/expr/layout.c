@@ -196,11 +196,17 @@ static uint32_t layout_out(struct layout *l, struct step *s, const struct expr *
     return r;
 }
 
+/* How many arguments of a call are columns. */
+static uint32_t layout_columns(const struct expr *e)
+{
+    return e->kernel && (e->kernel->flags & KERNEL_FIRST) ? 1 : e->args;
+}
+
 static uint32_t layout_apply(struct layout *l, const struct expr *e, const struct kernel *kernel,
                              const uint32_t *arg, uint32_t slot)
 {
     struct step *s = layout_step(l, STEP_CALL, slot);
-    if (!s || !layout_args(l, s, arg, e->args)) {
+    if (!s || !layout_args(l, s, arg, layout_columns(e))) {
         return LAYOUT_NONE;
     }
     s->kernel = kernel;
@@ -324,20 +330,29 @@ static uint32_t layout_choose(struct layout *l, const struct expr *e, uint32_t s
     return layout_out(l, s, e);
 }
 
+/* The registers of a call's arguments; NULL when rc is set. NOLINTNEXTLINE(misc-no-recursion) */
+static uint32_t *layout_operands(struct layout *l, const struct expr *e, uint32_t slot)
+{
+    uint32_t n = layout_columns(e);
+    uint32_t *arg = arena_array(l->arena, n > 0 ? n : 1, sizeof(*arg));
+    if (!arg) {
+        (void)layout_broken(l);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        arg[i] = layout_value(l, e->arg[i], slot);
+        if (arg[i] == LAYOUT_NONE) {
+            return NULL;
+        }
+    }
+    return arg;
+}
+
 /* NOLINTNEXTLINE(misc-no-recursion) */
 static uint32_t layout_call(struct layout *l, const struct expr *e, uint32_t slot)
 {
-    uint32_t *arg = arena_array(l->arena, e->args > 0 ? e->args : 1, sizeof(*arg));
-    if (!arg) {
-        return layout_broken(l);
-    }
-    for (uint32_t i = 0; i < e->args; i++) {
-        arg[i] = layout_value(l, e->arg[i], slot);
-        if (arg[i] == LAYOUT_NONE) {
-            return LAYOUT_NONE;
-        }
-    }
-    return layout_apply(l, e, e->kernel, arg, slot);
+    const uint32_t *arg = layout_operands(l, e, slot);
+    return arg ? layout_apply(l, e, e->kernel, arg, slot) : LAYOUT_NONE;
 }
 
 /* A call of constants only becomes a literal, unless computing it fails: then each row that needs
@@ -387,18 +402,9 @@ uint32_t layout_value(struct layout *l, const struct expr *e, uint32_t slot)
 /* NOLINTNEXTLINE(misc-no-recursion) */
 static uint32_t layout_compare(struct layout *l, const struct expr *e, uint32_t slot)
 {
-    uint32_t *arg = arena_array(l->arena, e->args, sizeof(*arg));
-    if (!arg) {
-        return layout_broken(l);
-    }
-    for (uint32_t i = 0; i < e->args; i++) {
-        arg[i] = layout_value(l, e->arg[i], slot);
-        if (arg[i] == LAYOUT_NONE) {
-            return LAYOUT_NONE;
-        }
-    }
-    struct step *s = layout_step(l, STEP_COMPARE, slot);
-    if (!s || !layout_args(l, s, arg, e->args)) {
+    const uint32_t *arg = layout_operands(l, e, slot);
+    struct step *s = arg ? layout_step(l, STEP_COMPARE, slot) : NULL;
+    if (!s || !layout_args(l, s, arg, layout_columns(e))) {
         return LAYOUT_NONE;
     }
     s->e = e;
