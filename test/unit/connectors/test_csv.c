@@ -368,7 +368,8 @@ START_TEST(a_message_is_one_record)
     set_up();
     open_kit("a INT, b STRING");
     struct format_feed f = {.is_framed = true};
-    char *told = format_kit_decode(&k, "1,x\n2\n\n\"3\",\"y\"\n4,\"z\n", 22, &f);
+    const char *text = "1,x\n2\n\n\"3\",\"y\"\n4,\"z\n";
+    char *told = format_kit_decode(&k, text, (uint32_t)strlen(text), &f);
     char *rows = format_kit_rows(told);
     ck_assert_str_eq(rows, "1|'x'\n3|'y'\n");
     ck_assert_ptr_nonnull(strstr(told, "bad 4+1: fields are missing"));
