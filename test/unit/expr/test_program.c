@@ -271,6 +271,50 @@ START_TEST(a_catastrophic_pattern_stops)
 }
 END_TEST
 
+/* A long list of literals is looked up, with the same answers as one comparison each; NULLs and
+ * what is not constant in the list keep their meaning. */
+START_TEST(in_lists_are_looked_up)
+{
+    enum { ITEMS = 5000 };
+    static const struct expr *arg[ITEMS + 3];
+    struct batch b;
+    struct answer a;
+    char text[16];
+    struct sr_error err = {0};
+    batch_open(&b, 400, 11, true);
+    arg[0] = batch_col(&b, 'l');
+    for (uint32_t i = 0; i < ITEMS; i++) {
+        (void)snprintf(text, sizeof(text), "%d", (int)i * 2 - ITEMS);
+        arg[i + 1] = batch_num(&b, text);
+    }
+    arg[ITEMS + 1] = expr_null(b.arena);
+    arg[ITEMS + 2] = batch_cast(&b, batch_col(&b, 'i'), "BIGINT");
+    const struct expr *out[] = {expr_call(b.arena, "IN", arg, ITEMS + 1, &err),
+                                expr_call(b.arena, "IN", arg, ITEMS + 3, &err)};
+    run(&b, &a, NULL, out, 2, 0);
+    for (uint32_t r = 0; r < 400; r++) {
+        const struct sr_column *l = b.view->col[BATCH_L], *i = b.view->col[BATCH_I];
+        ck_assert_int_eq(sr_is_valid(a.col[0], r), sr_is_valid(l, r));
+        if (!sr_is_valid(l, r)) {
+            continue;
+        }
+        int64_t v = ((int64_t *)l->values)[r];
+        bool is_in = v % 2 == 0 && v >= -ITEMS && v < ITEMS;
+        bool is_same = sr_is_valid(i, r) && v == ((int32_t *)i->values)[r];
+        ck_assert_int_eq(((uint8_t *)a.col[0]->values)[r], is_in);
+        ck_assert_int_eq(sr_is_valid(a.col[1], r), is_in || is_same); /* else NULL */
+    }
+    done(&a);
+    run(&b, &a, out[0], NULL, 0, 0);
+    for (uint32_t k = 0; k < a.r.picked; k++) {
+        ck_assert_int_eq(((int64_t *)b.view->col[BATCH_L]->values)[picked_row(&a, k)] % 2, 0);
+    }
+    ck_assert_uint_gt(a.r.picked, 0);
+    done(&a);
+    batch_close(&b);
+}
+END_TEST
+
 /* Time zones other than UTC are refused with words. */
 START_TEST(other_zones_are_refused)
 {
@@ -287,5 +331,5 @@ END_TEST
 
 UNIT_MAIN("program", passing_columns_are_shared, cut_text_is_not_copied, a_failed_row_is_left_out,
           failures_beyond_the_room_wait, branches_not_taken_do_not_fail,
-          a_condition_keeps_true_rows, constants_fill_their_column, case_gathers_texts,
-          a_catastrophic_pattern_stops, other_zones_are_refused)
+          a_condition_keeps_true_rows, constants_fill_their_column, in_lists_are_looked_up,
+          case_gathers_texts, a_catastrophic_pattern_stops, other_zones_are_refused)
