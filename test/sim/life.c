@@ -17,6 +17,8 @@
 #define LIFE_TIME_MAX   INT64_C(3600000000) /* of virtual time */
 #define LIFE_ASLEEP_MAX 64u
 
+enum life_ask { LIFE_ASK_SUSPEND, LIFE_ASK_STOP, LIFE_ASK_SAVEPOINT };
+
 struct life {
     struct world *world;
     struct history *history;
@@ -34,7 +36,8 @@ struct life {
     uint64_t asleep;                      /* bit by task: nothing to do when it was last stepped */
     int64_t wake_us[LIFE_ASLEEP_MAX + 1]; /* by task; the last is the supervisor's */
     uint64_t steps, die_step, ask_step;
-    struct run_request stop;
+    enum life_ask ask;
+    struct run_request request;
 };
 
 /* --- The job ------------------------------------------------------------------------------------ */
@@ -199,15 +202,18 @@ static bool life_sleep(struct life *l)
 static void life_ask(struct life *l)
 {
     struct world *w = l->world;
-    if (w->is_calm || world_below(w, 2) == 0) {
-        world_trace(w, "ask to suspend", 0, 0);
+    world_trace(w, "ask", l->ask, 0);
+    switch (l->ask) {
+    case LIFE_ASK_SUSPEND:
         supervise_ask(l->job_run, RUN_ASK_SUSPEND);
-        return;
+        break;
+    case LIFE_ASK_STOP:
+    case LIFE_ASK_SAVEPOINT:
+        (void)snprintf(l->request.dir, sizeof(l->request.dir), "/sp");
+        l->request.is_stop = l->ask == LIFE_ASK_STOP;
+        supervise_request(l->job_run, &l->request);
+        break;
     }
-    world_trace(w, "ask to stop", 0, 0);
-    (void)snprintf(l->stop.dir, sizeof(l->stop.dir), "/sp");
-    l->stop.is_stop = true;
-    supervise_request(l->job_run, &l->stop);
 }
 
 static bool life_all_asleep(const struct life *l)
@@ -251,6 +257,57 @@ static bool life_run(struct life *l)
 
 /* --- A life -------------------------------------------------------------------------------------- */
 
+#define LIFE_MIDDLE 800u /* steps: about half a life of a small job */
+
+/* Can a process in this scene come to the point? */
+static bool life_can_reach(const struct scene *s, const char *point)
+{
+    static const char *const directory[] = {"store: older attempts sealed",
+                                            "store: build directory made",
+                                            "store: data written",
+                                            "store: data synced",
+                                            "store: metadata synced",
+                                            "store: build directory synced",
+                                            "store: renamed",
+                                            "store: moved to trash",
+                                            "store: trash synced",
+                                            "store: trash removed"};
+    static const char *const sqlite[] = {"store: transaction begun", "store: rows inserted",
+                                         "store: transaction committed"};
+    for (size_t i = 0; i < sizeof(directory) / sizeof(directory[0]); i++) {
+        if (strcmp(point, directory[i]) == 0) {
+            return !s->has_sqlite_store;
+        }
+    }
+    for (size_t i = 0; i < sizeof(sqlite) / sizeof(sqlite[0]); i++) {
+        if (strcmp(point, sqlite[i]) == 0) {
+            return s->has_sqlite_store;
+        }
+    }
+    return true;
+}
+
+/* Dies at a named point; what leads there is asked for. */
+static void life_doom_at_point(struct life *l)
+{
+    struct world *w = l->world;
+    do {
+        w->die_at = world_below(w, world_points_known);
+    } while (!life_can_reach(&w->scene, world_points[w->die_at].name));
+    const char *name = world_points[w->die_at].name;
+    if (strncmp(name, "store: savepoint", 16) == 0) {
+        l->ask = world_below(w, 2) == 0 ? LIFE_ASK_SAVEPOINT : LIFE_ASK_STOP;
+        l->ask_step = 1 + world_below(w, LIFE_MIDDLE);
+    } else if (strcmp(name, "store: end marked") == 0) {
+        l->ask = LIFE_ASK_SUSPEND;
+        l->ask_step = 1 + world_below(w, LIFE_MIDDLE);
+    } else if (strcmp(name, "run: before a restart") == 0) {
+        w->scene.source_ppm = w->scene.source_ppm > 0 ? w->scene.source_ppm : 20000;
+    } else {
+        w->die_skip = world_below(w, 1 + world_below(w, 4));
+    }
+}
+
 /* How, if at all, this life is to be cut short. */
 static void life_doom(struct life *l)
 {
@@ -259,21 +316,30 @@ static void life_doom(struct life *l)
     if (w->is_calm) {
         return;
     }
-    switch (world_below(w, 6)) {
+    switch (world_below(w, 8)) {
     case 0:
-        l->die_step = 1 + world_below(w, 3000);
-        break;
     case 1:
+        l->die_step = 1 + world_below(w, 2 * LIFE_MIDDLE);
+        break;
+    case 2:
         disk_crash_in(w->disk, world_below(w, 200),
                       w->scene.loses_power ? DISK_POWER_LOSS : DISK_KILL);
         break;
-    case 2:
-        l->ask_step = 1 + world_below(w, 3000);
+    case 3:
+    case 4:
+        l->ask = (enum life_ask)world_below(w, 3);
+        l->ask_step = 1 + world_below(w, 2 * LIFE_MIDDLE);
         break;
     default:
-        w->die_at = world_below(w, world_points_known);
-        w->die_skip = world_below(w, 1 + world_below(w, 4));
+        life_doom_at_point(l);
     }
+}
+
+/* As the command line does it. */
+static void life_mark(struct life *l, enum manifest_end end)
+{
+    struct sr_error ignored;
+    (void)store_mark_end(l->store, end, &ignored);
 }
 
 static void life_count_late(struct life *l)
@@ -293,13 +359,16 @@ static enum life_end life_judge(struct life *l, enum run_end end, const struct s
     world_trace(w, "ended", end, err->rc);
     switch (end) {
     case RUN_FINISHED:
+        life_mark(l, MANIFEST_FINISHED);
         life_count_late(l);
         return LIFE_FINISHED;
     case RUN_STOPPED:
-        (void)snprintf(l->history->savepoint, sizeof(l->history->savepoint), "%s", l->stop.path);
+        life_mark(l, MANIFEST_STOPPED);
+        (void)snprintf(l->history->savepoint, sizeof(l->history->savepoint), "%s", l->request.path);
         l->history->savepoint_lineage = 0;
         return LIFE_STOPPED;
     case RUN_SUSPENDED:
+        life_mark(l, MANIFEST_SUSPENDED);
         return LIFE_SUSPENDED;
     case RUN_UNSAVED:
     case RUN_FAILED:
@@ -335,7 +404,9 @@ static enum life_end life_end(struct life *l, sr_rc rc, const struct sr_error *o
         return LIFE_DIED;
     }
     struct sr_error err = {0};
-    return is_over ? life_judge(l, supervise_end(l->job_run, &err), &err) : LIFE_BROKEN;
+    enum life_end end =
+        is_over ? life_judge(l, supervise_end(l->job_run, &err), &err) : LIFE_BROKEN;
+    return world_is_dead(w) && end != LIFE_BROKEN && end != LIFE_FINISHED ? LIFE_DIED : end;
 }
 
 enum life_end life_live(struct world *w, uint32_t parallelism, struct history *h)

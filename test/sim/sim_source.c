@@ -120,7 +120,7 @@ static enum sr_polled sim_read(struct sim_split *one, struct sr_poll *p)
         one->is_ended = true;
         return SR_POLL_SPLIT_END;
     }
-    uint32_t count = 1 + world_below(w, 1 + world_below(w, 60));
+    uint32_t count = 1 + world_below(w, 1 + world_below(w, 24));
     for (; count > 0 && one->next < w->scene.rows && !sr_builder_is_full(p->rows); count--) {
         struct scene_row row = scene_row(&w->scene, one->split, one->next++);
         sim_put(p->rows, &row);
