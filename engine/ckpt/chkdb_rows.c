@@ -271,22 +271,20 @@ static sr_rc chkdb_damaged_part(const struct chkdb *c, const struct manifest *m,
                      c->file, m->checkpoint, p->uid, p->name, p->part, what);
 }
 
-static sr_rc chkdb_load_piece(const struct chkdb *c, sqlite3_stmt *st, const struct manifest *m,
-                              uint32_t i, uint64_t piece, uint8_t *to, struct sr_error *err)
+/* Copies the piece that the statement is bound to. */
+static sr_rc chkdb_step_piece(const struct chkdb *c, sqlite3_stmt *st, uint8_t *to, size_t len,
+                              const char **damage, struct sr_error *err)
 {
-    size_t len = chkdb_piece_len(&m->part[i], piece);
-    int step = chkdb_bind_part(st, m, i, (uint32_t)piece) ? sqlite3_step(st) : SQLITE_ERROR;
-    if (step == SQLITE_DONE) {
-        return chkdb_damaged_part(c, m, i, "is missing", err);
-    }
-    if (step != SQLITE_ROW) {
+    int step = sqlite3_step(st);
+    if (step != SQLITE_ROW && step != SQLITE_DONE) {
         return chkdb_fail(c, "read", err);
     }
-    const void *blob = sqlite3_column_blob(st, 0);
-    if ((size_t)sqlite3_column_bytes(st, 0) != len || (len > 0 && !blob)) {
-        return chkdb_damaged_part(c, m, i, "has not the length that it was written with", err);
-    }
-    if (len > 0) {
+    const void *blob = step == SQLITE_ROW ? sqlite3_column_blob(st, 0) : NULL;
+    if (step == SQLITE_DONE) {
+        *damage = "is missing";
+    } else if ((size_t)sqlite3_column_bytes(st, 0) != len || (len > 0 && !blob)) {
+        *damage = "has not the length that it was written with";
+    } else if (len > 0) {
         memcpy(to, blob, len);
     }
     return sqlite3_reset(st) == SQLITE_OK ? SR_OK : chkdb_fail(c, "read", err);
@@ -296,21 +294,24 @@ static sr_rc chkdb_load_part(const struct chkdb *c, sqlite3_stmt *st, struct man
                              uint32_t i, struct arena *a, struct sr_error *err)
 {
     struct manifest_part *p = &m->part[i];
+    const char *damage = NULL;
     uint8_t *bytes = arena_get(a, (size_t)p->len + 1);
     sr_rc rc = bytes ? SR_OK : error_set(err, SR_ENOMEM, "read %s: out of memory", c->file);
-    for (uint64_t piece = 0; rc == SR_OK && piece < chkdb_pieces(p); piece++) {
-        rc = chkdb_load_piece(c, st, m, i, piece, bytes + piece * CHKDB_PIECE_BYTES, err);
+    for (uint64_t piece = 0; rc == SR_OK && !damage && piece < chkdb_pieces(p); piece++) {
+        rc = chkdb_bind_part(st, m, i, (uint32_t)piece)
+                 ? chkdb_step_piece(c, st, bytes + piece * CHKDB_PIECE_BYTES,
+                                    chkdb_piece_len(p, piece), &damage, err)
+                 : chkdb_fail(c, "read", err);
     }
 #ifndef MUTANT_SKIP_DIGEST
-    if (rc == SR_OK) {
+    if (rc == SR_OK && !damage) {
         struct digest is = digest_of(bytes, (size_t)p->len);
-        if (is.low != p->digest.low || is.high != p->digest.high) {
-            rc = chkdb_damaged_part(c, m, i, "does not match its digest", err);
-        }
+        bool is_right = is.low == p->digest.low && is.high == p->digest.high;
+        damage = is_right ? NULL : "does not match its digest";
     }
 #endif
     p->bytes = bytes;
-    return rc;
+    return damage ? chkdb_damaged_part(c, m, i, damage, err) : rc;
 }
 
 /* So that a hostile manifest cannot ask for more memory than the file could fill. */

@@ -117,27 +117,26 @@ static sr_rc chkdir_check_size(const struct env *env, const char *dir, const str
 sr_rc chkdir_read(const struct env *env, const char *dir, struct arena *a, struct manifest **out,
                   struct digest *digest, struct sr_error *err)
 {
-    const uint8_t *bytes = NULL;
-    size_t len = 0;
+    struct durable_bytes is = {0};
     struct manifest *m = NULL;
     const char *path = durable_join(a, dir, CHKDIR_METADATA);
     if (!path) {
         return error_set(err, SR_ENOMEM, "read %s: out of memory", dir);
     }
-    sr_rc rc = durable_read(env, path, MANIFEST_BYTES_MAX, a, &bytes, &len, err);
+    sr_rc rc = durable_read(env, path, MANIFEST_BYTES_MAX, a, &is, err);
     if (rc == SR_EABSENT) {
         return chkdir_missing(env, dir, CHKDIR_METADATA, err);
     }
     if (rc != SR_OK) {
         return rc;
     }
-    rc = manifest_decode(a, bytes, len, &m, err);
+    rc = manifest_decode(a, is.data, is.len, &m, err);
     if (rc != SR_OK) {
         return err ? error_wrap(err, "%s", path) : rc;
     }
     rc = chkdir_check_size(env, dir, m, a, err);
     if (rc == SR_OK) {
-        *digest = digest_of(bytes, len);
+        *digest = digest_of(is.data, is.len);
         *out = m;
     }
     return rc;
@@ -169,8 +168,7 @@ sr_rc chkdir_load(const struct env *env, const char *dir, struct arena *a, struc
                   struct digest *digest, struct sr_error *err)
 {
     struct manifest *m = NULL;
-    const uint8_t *bytes = NULL;
-    size_t len = 0;
+    struct durable_bytes is = {0};
     sr_rc rc = chkdir_read(env, dir, a, &m, digest, err);
     if (rc != SR_OK) {
         return rc;
@@ -179,12 +177,12 @@ sr_rc chkdir_load(const struct env *env, const char *dir, struct arena *a, struc
     if (!path) {
         return error_set(err, SR_ENOMEM, "read %s: out of memory", dir);
     }
-    rc = durable_read(env, path, manifest_bytes(m), a, &bytes, &len, err);
-    if (rc == SR_OK && len != manifest_bytes(m)) {
+    rc = durable_read(env, path, manifest_bytes(m), a, &is, err);
+    if (rc == SR_OK && is.len != manifest_bytes(m)) {
         rc = error_set(err, SR_ECORRUPT, "%s changed while it was read", path);
     }
     if (rc == SR_OK) {
-        rc = chkdir_hand_out(dir, bytes, m, err);
+        rc = chkdir_hand_out(dir, is.data, m, err);
     }
     if (rc == SR_OK) {
         *out = m;

@@ -19,10 +19,13 @@ static size_t counters_print(const struct counters *c, char text[COUNTERS_TEXT_M
                         c->attempt, c->newest, c->base);
     sr_assert(body > 0);
     char digest[33];
-    digest_text(digest_of(text, (size_t)body), digest);
-    int tail = snprintf(text + body, COUNTERS_TEXT_MAX - (size_t)body, "digest %s\n", digest);
-    sr_assert(tail > 0 && (size_t)(body + tail) < COUNTERS_TEXT_MAX);
-    return (size_t)(body + tail);
+    size_t len = (size_t)body;
+    digest_text(digest_of(text, len), digest);
+    int tail = snprintf(text + len, COUNTERS_TEXT_MAX - len, "digest %s\n", digest);
+    sr_assert(tail > 0);
+    len += (size_t)tail;
+    sr_assert(len < COUNTERS_TEXT_MAX);
+    return len;
 }
 
 /* Reads the number behind `word`, up to the end of its line. */
@@ -64,15 +67,14 @@ static bool counters_parse(const char *text, size_t len, struct counters *out)
 sr_rc counters_read(const struct env *env, const char *path, struct counters *out,
                     struct sr_error *err)
 {
-    const uint8_t *bytes = NULL;
-    size_t len = 0;
+    struct durable_bytes text = {0};
     struct counters c = {0};
     struct arena *a = arena_new();
     if (!a) {
         return error_set(err, SR_ENOMEM, "read %s: out of memory", path);
     }
-    sr_rc rc = durable_read(env, path, COUNTERS_TEXT_MAX, a, &bytes, &len, err);
-    if (rc == SR_OK && !counters_parse((const char *)bytes, len, &c)) {
+    sr_rc rc = durable_read(env, path, COUNTERS_TEXT_MAX, a, &text, err);
+    if (rc == SR_OK && !counters_parse((const char *)text.data, text.len, &c)) {
         rc = SR_ECORRUPT;
     }
     if (rc == SR_ECORRUPT) {

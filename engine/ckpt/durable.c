@@ -140,7 +140,7 @@ sr_rc durable_replace(const struct env *env, const char *path, const void *bytes
 }
 
 sr_rc durable_read(const struct env *env, const char *path, uint64_t max, struct arena *a,
-                   const uint8_t **bytes, size_t *len, struct sr_error *err)
+                   struct durable_bytes *out, struct sr_error *err)
 {
     const struct sr_files *fs = env->files;
     struct sr_file *f = NULL;
@@ -169,8 +169,7 @@ sr_rc durable_read(const struct env *env, const char *path, uint64_t max, struct
     }
     (void)fs->close(f, NULL); /* was only read */
     if (rc == SR_OK) {
-        *bytes = space;
-        *len = got;
+        *out = (struct durable_bytes){.data = space, .len = got};
     }
     return rc;
 }

@@ -20,9 +20,15 @@ sr_rc durable_write(const struct env *env, const char *path, const void *bytes, 
  * failure the old content or the new one is there. */
 sr_rc durable_replace(const struct env *env, const char *path, const void *bytes, size_t len,
                       struct sr_error *err);
+/* A whole file, in an arena. */
+struct durable_bytes {
+    const uint8_t *data;
+    size_t len;
+};
+
 /* Reads a whole file of at most `max` bytes: SR_ECORRUPT if larger, SR_EABSENT if none is there. */
 sr_rc durable_read(const struct env *env, const char *path, uint64_t max, struct arena *a,
-                   const uint8_t **bytes, size_t *len, struct sr_error *err);
+                   struct durable_bytes *out, struct sr_error *err);
 /* Removes a file, or a directory with what is in it, two levels deep; nothing there is fine. */
 sr_rc durable_remove(const struct env *env, const char *path, struct sr_error *err);
 

@@ -37,17 +37,16 @@ static size_t jobdir_print_end(enum manifest_end end, struct digest metadata,
 sr_rc jobdir_read_end(const struct env *env, const char *end_path, struct digest metadata,
                       enum manifest_end *end, struct sr_error *err)
 {
-    const uint8_t *bytes = NULL;
-    size_t len = 0;
+    struct durable_bytes is = {0};
     struct arena *a = arena_new();
     if (!a) {
         return error_set(err, SR_ENOMEM, "read %s: out of memory", end_path);
     }
-    sr_rc rc = durable_read(env, end_path, JOBDIR_END_MAX, a, &bytes, &len, err);
+    sr_rc rc = durable_read(env, end_path, JOBDIR_END_MAX, a, &is, err);
     for (unsigned e = MANIFEST_RUNNING; rc == SR_OK && e <= MANIFEST_FINISHED; e++) {
         char text[JOBDIR_END_MAX];
         size_t n = jobdir_print_end((enum manifest_end)e, metadata, text);
-        if (n == len && memcmp(text, bytes, n) == 0) {
+        if (n == is.len && memcmp(text, is.data, n) == 0) {
             *end = (enum manifest_end)e;
         }
     }

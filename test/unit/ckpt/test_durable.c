@@ -113,14 +113,13 @@ END_TEST
 START_TEST(reading_has_a_bound)
 {
     struct sr_error err;
-    const uint8_t *bytes = NULL;
-    size_t len = 0;
+    struct durable_bytes is = {0};
     begin();
     ck_assert_int_eq(disk_put(disk, "/f", "12345", 5), SR_OK);
-    ck_assert_int_eq(durable_read(&env, "/f", 5, arena, &bytes, &len, &err), SR_OK);
-    ck_assert_uint_eq(len, 5);
-    ck_assert_int_eq(durable_read(&env, "/f", 4, arena, &bytes, &len, &err), SR_ECORRUPT);
-    ck_assert_int_eq(durable_read(&env, "/g", 4, arena, &bytes, &len, &err), SR_EABSENT);
+    ck_assert_int_eq(durable_read(&env, "/f", 5, arena, &is, &err), SR_OK);
+    ck_assert_uint_eq(is.len, 5);
+    ck_assert_int_eq(durable_read(&env, "/f", 4, arena, &is, &err), SR_ECORRUPT);
+    ck_assert_int_eq(durable_read(&env, "/g", 4, arena, &is, &err), SR_EABSENT);
     end();
 }
 END_TEST
