@@ -84,7 +84,7 @@ struct columns {
     struct job_texts keys; /* names of the primary key */
 };
 
-/* Reads `schema:` of a step, in both forms, `watermark:` and `primary-key:`. False: faults added. */
+/* Reads `schema:` in both forms, `watermark:` and `primary-key:`. False: faults added. */
 bool columns_read(struct binder *b, const struct job_step *step, struct columns *out);
 /* Columns of s by name; NULL with faults. */
 const uint32_t *columns_keys(struct binder *b, const struct job_texts *names,

@@ -64,12 +64,21 @@ static bool fuse_is_fickle(const struct expr *e, bool *used, uint32_t fields)
     return false;
 }
 
+static uint32_t fuse_depth(const struct logic *n)
+{
+    uint32_t depth = n->condition ? n->condition->depth + 1 : 0; /* AND may be put around it */
+    for (uint32_t c = 0; c < n->out->fields; c++) {
+        depth = n->expr[c]->depth > depth ? n->expr[c]->depth : depth;
+    }
+    return depth;
+}
+
 /* True when the outer calc may compute what the inner one does. */
 static bool fuse_may(struct arena *a, const struct logic *inner, const struct logic *outer)
 {
     uint32_t *sizes = arena_array(a, inner->out->fields + 1, sizeof(*sizes));
     bool *used = arena_array(a, inner->input[0]->out->fields + 1, sizeof(*used));
-    if (!sizes || !used) {
+    if (!sizes || !used || fuse_depth(inner) + fuse_depth(outer) > EXPR_DEPTH_MAX) {
         return false;
     }
     uint32_t total = inner->condition ? fuse_parts(inner->condition, FUSE_PARTS_MAX) : 0;

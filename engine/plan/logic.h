@@ -80,7 +80,7 @@ void logic_count_readers(struct logic_graph *g);
 /* True when a calc passes exactly the columns of its input, and drops no row. */
 bool logic_is_identity(const struct logic *n);
 
-/* --- Rewrites, in this order (each ends with a graph that gives the same rows) ----------------- */
+/* --- Rewrites, in this order (each ends with a graph that gives the same rows) ---------------- */
 
 /* Takes away columns that nobody reads; sources learn which of theirs are wanted. */
 sr_rc logic_prune(struct logic_graph *g, struct sr_error *err);

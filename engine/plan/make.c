@@ -3,7 +3,7 @@
 #include "engine/base/assert.h"
 #include "engine/base/error.h"
 
-/* What each sink's rows really have: the weakest of its paths, or less where the job asks for less. */
+/* What each sink's rows have: the weakest of its paths, or less where the job asks for less. */
 static void make_guarantees(struct arena *a, const struct plan *p, struct plan_node *node,
                             const struct logic_graph *g)
 {

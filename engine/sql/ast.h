@@ -3,7 +3,7 @@
  * Every operator is an AST_CALL whose name is the one of engine/expr's table: "+", "AND", "IS NOT
  * NULL", "BETWEEN". Special forms become plain calls, so that they need no second reading:
  *
- *   NOT x LIKE y          NOT(LIKE(x, y))           CASE x WHEN a THEN b END   CASE(=(x, a), b, NULL)
+ *   NOT x LIKE y          NOT(LIKE(x, y))          CASE x WHEN a THEN b END  CASE(=(x, a), b, NULL)
  *   TRIM(BOTH y FROM x)   TRIM(x, y)                TRIM(LEADING y FROM x)     LTRIM(x, y)
  *   EXTRACT(DAY FROM x)   EXTRACT('DAY', x)         FLOOR(x TO DAY)            FLOOR(x, 'DAY')
  *   POSITION(a IN b)      POSITION(a, b)            SUBSTRING(x FROM a FOR b)  SUBSTRING(x, a, b)

@@ -196,6 +196,11 @@ struct ast *ast_call3(struct parser *p, const char *name, const struct ast *a, c
     return build_call(p, name, (const struct ast *const[3]){a, b, c}, 3);
 }
 
+struct ast *ast_postfix(struct parser *p, const char *name, const struct ast *x, struct token t)
+{
+    return x ? ast_span(ast_call1(p, name, x), x->at, t.at + t.len) : NULL;
+}
+
 /* The condition of one WHEN, whose values stand in a list. */
 static const struct ast *build_when(struct parser *p, const struct ast *subject,
                                     const struct ast *values)

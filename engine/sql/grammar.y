@@ -1,7 +1,7 @@
 /* The one grammar of Flink SQL here: expressions, select items, schemas, watermarks, queries.
  *
- * A leading START_ token says which of them is asked for. Precedence is Calcite's: OR, AND, NOT, IS,
- * comparison, then (value) BETWEEN IN LIKE, + -, * / % ||, sign. Operands of BETWEEN, LIKE and
+ * A leading START_ token says which of them is asked for. Precedence is Calcite's: OR, AND, NOT,
+ * IS, comparison, then (value) BETWEEN IN LIKE, + -, * / % ||, sign. Operands of BETWEEN, LIKE and
  * POSITION are values (no bare predicates), which keeps AND and IN in there unambiguous. NOT in
  * front of BETWEEN, IN, LIKE, SIMILAR is a token of its own (NOT_INFIX), made by the scanner.
  */
@@ -116,35 +116,65 @@ expr(A) ::= expr(X) LE expr(Y).                { A = ast_call2(p, "<=", X, Y); }
 expr(A) ::= expr(X) GT expr(Y).                { A = ast_call2(p, ">", X, Y); }
 expr(A) ::= expr(X) GE expr(Y).                { A = ast_call2(p, ">=", X, Y); }
 
-expr(A) ::= expr(X) IS NULL(T).                { A = ast_span(ast_call1(p, "IS NULL", X), X ? X->at : 0, T.at + T.len); }
-expr(A) ::= expr(X) IS NOT NULL(T).            { A = ast_span(ast_call1(p, "IS NOT NULL", X), X ? X->at : 0, T.at + T.len); }
-expr(A) ::= expr(X) IS TRUE(T).                { A = ast_span(ast_call1(p, "IS TRUE", X), X ? X->at : 0, T.at + T.len); }
-expr(A) ::= expr(X) IS NOT TRUE(T).            { A = ast_span(ast_call1(p, "IS NOT TRUE", X), X ? X->at : 0, T.at + T.len); }
-expr(A) ::= expr(X) IS FALSE(T).               { A = ast_span(ast_call1(p, "IS FALSE", X), X ? X->at : 0, T.at + T.len); }
-expr(A) ::= expr(X) IS NOT FALSE(T).           { A = ast_span(ast_call1(p, "IS NOT FALSE", X), X ? X->at : 0, T.at + T.len); }
-expr(A) ::= expr(X) IS UNKNOWN(T).             { A = ast_span(ast_call1(p, "IS UNKNOWN", X), X ? X->at : 0, T.at + T.len); }
-expr(A) ::= expr(X) IS NOT UNKNOWN(T).         { A = ast_span(ast_call1(p, "IS NOT UNKNOWN", X), X ? X->at : 0, T.at + T.len); }
-expr(A) ::= expr(X) IS DISTINCT FROM expr(Y). [EQ]     { A = ast_call2(p, "IS DISTINCT FROM", X, Y); }
-expr(A) ::= expr(X) IS NOT DISTINCT FROM expr(Y). [EQ] { A = ast_call2(p, "IS NOT DISTINCT FROM", X, Y); }
-
-expr(A) ::= expr(X) IN LP exprs(L) RP(T).      { A = ast_call(p, "IN", ast_prepend(p, L, X)); ast_span(A, X ? X->at : 0, T.at + 1); }
-expr(A) ::= expr(X) NOT_INFIX IN LP exprs(L) RP(T). [IN] {
-    A = ast_call1(p, "NOT", ast_span(ast_call(p, "IN", ast_prepend(p, L, X)), X ? X->at : 0, T.at + 1));
+expr(A) ::= expr(X) IS NULL(T).                { A = ast_postfix(p, "IS NULL", X, T); }
+expr(A) ::= expr(X) IS NOT NULL(T).            { A = ast_postfix(p, "IS NOT NULL", X, T); }
+expr(A) ::= expr(X) IS TRUE(T).                { A = ast_postfix(p, "IS TRUE", X, T); }
+expr(A) ::= expr(X) IS NOT TRUE(T).            { A = ast_postfix(p, "IS NOT TRUE", X, T); }
+expr(A) ::= expr(X) IS FALSE(T).               { A = ast_postfix(p, "IS FALSE", X, T); }
+expr(A) ::= expr(X) IS NOT FALSE(T).           { A = ast_postfix(p, "IS NOT FALSE", X, T); }
+expr(A) ::= expr(X) IS UNKNOWN(T).             { A = ast_postfix(p, "IS UNKNOWN", X, T); }
+expr(A) ::= expr(X) IS NOT UNKNOWN(T).         { A = ast_postfix(p, "IS NOT UNKNOWN", X, T); }
+expr(A) ::= expr(X) IS DISTINCT FROM expr(Y). [EQ] {
+    A = ast_call2(p, "IS DISTINCT FROM", X, Y);
 }
-expr(A) ::= expr(X) BETWEEN asymmetric val(Y) AND val(Z). [BETWEEN]           { A = ast_call3(p, "BETWEEN", X, Y, Z); }
-expr(A) ::= expr(X) NOT_INFIX BETWEEN asymmetric val(Y) AND val(Z). [BETWEEN] { A = ast_call1(p, "NOT", ast_call3(p, "BETWEEN", X, Y, Z)); }
-expr(A) ::= expr(X) BETWEEN SYMMETRIC val(Y) AND val(Z). [BETWEEN]            { A = ast_call3(p, "BETWEEN SYMMETRIC", X, Y, Z); }
-expr(A) ::= expr(X) NOT_INFIX BETWEEN SYMMETRIC val(Y) AND val(Z). [BETWEEN]  { A = ast_call1(p, "NOT", ast_call3(p, "BETWEEN SYMMETRIC", X, Y, Z)); }
+expr(A) ::= expr(X) IS NOT DISTINCT FROM expr(Y). [EQ] {
+    A = ast_call2(p, "IS NOT DISTINCT FROM", X, Y);
+}
+
+expr(A) ::= expr(X) IN LP exprs(L) RP(T). {
+    A = ast_call(p, "IN", ast_prepend(p, L, X));
+    ast_span(A, X ? X->at : 0, T.at + 1);
+}
+expr(A) ::= expr(X) NOT_INFIX IN LP exprs(L) RP(T). [IN] {
+    A = ast_span(ast_call(p, "IN", ast_prepend(p, L, X)), X ? X->at : 0, T.at + 1);
+    A = ast_call1(p, "NOT", A);
+}
+expr(A) ::= expr(X) BETWEEN asymmetric val(Y) AND val(Z). [BETWEEN] {
+    A = ast_call3(p, "BETWEEN", X, Y, Z);
+}
+expr(A) ::= expr(X) NOT_INFIX BETWEEN asymmetric val(Y) AND val(Z). [BETWEEN] {
+    A = ast_call1(p, "NOT", ast_call3(p, "BETWEEN", X, Y, Z));
+}
+expr(A) ::= expr(X) BETWEEN SYMMETRIC val(Y) AND val(Z). [BETWEEN] {
+    A = ast_call3(p, "BETWEEN SYMMETRIC", X, Y, Z);
+}
+expr(A) ::= expr(X) NOT_INFIX BETWEEN SYMMETRIC val(Y) AND val(Z). [BETWEEN] {
+    A = ast_call1(p, "NOT", ast_call3(p, "BETWEEN SYMMETRIC", X, Y, Z));
+}
 asymmetric ::= .
 asymmetric ::= ASYMMETRIC.
 expr(A) ::= expr(X) LIKE val(Y). [LIKE]                          { A = ast_call2(p, "LIKE", X, Y); }
-expr(A) ::= expr(X) NOT_INFIX LIKE val(Y). [LIKE]                { A = ast_call1(p, "NOT", ast_call2(p, "LIKE", X, Y)); }
-expr(A) ::= expr(X) LIKE val(Y) ESCAPE val(Z). [LIKE]            { A = ast_call3(p, "LIKE", X, Y, Z); }
-expr(A) ::= expr(X) NOT_INFIX LIKE val(Y) ESCAPE val(Z). [LIKE]  { A = ast_call1(p, "NOT", ast_call3(p, "LIKE", X, Y, Z)); }
-expr(A) ::= expr(X) SIMILAR TO val(Y). [LIKE]                    { A = ast_call2(p, "SIMILAR TO", X, Y); }
-expr(A) ::= expr(X) NOT_INFIX SIMILAR TO val(Y). [LIKE]          { A = ast_call1(p, "NOT", ast_call2(p, "SIMILAR TO", X, Y)); }
-expr(A) ::= expr(X) SIMILAR TO val(Y) ESCAPE val(Z). [LIKE]      { A = ast_call3(p, "SIMILAR TO", X, Y, Z); }
-expr(A) ::= expr(X) NOT_INFIX SIMILAR TO val(Y) ESCAPE val(Z). [LIKE] { A = ast_call1(p, "NOT", ast_call3(p, "SIMILAR TO", X, Y, Z)); }
+expr(A) ::= expr(X) NOT_INFIX LIKE val(Y). [LIKE] {
+    A = ast_call1(p, "NOT", ast_call2(p, "LIKE", X, Y));
+}
+expr(A) ::= expr(X) LIKE val(Y) ESCAPE val(Z). [LIKE] {
+    A = ast_call3(p, "LIKE", X, Y, Z);
+}
+expr(A) ::= expr(X) NOT_INFIX LIKE val(Y) ESCAPE val(Z). [LIKE] {
+    A = ast_call1(p, "NOT", ast_call3(p, "LIKE", X, Y, Z));
+}
+expr(A) ::= expr(X) SIMILAR TO val(Y). [LIKE] {
+    A = ast_call2(p, "SIMILAR TO", X, Y);
+}
+expr(A) ::= expr(X) NOT_INFIX SIMILAR TO val(Y). [LIKE] {
+    A = ast_call1(p, "NOT", ast_call2(p, "SIMILAR TO", X, Y));
+}
+expr(A) ::= expr(X) SIMILAR TO val(Y) ESCAPE val(Z). [LIKE] {
+    A = ast_call3(p, "SIMILAR TO", X, Y, Z);
+}
+expr(A) ::= expr(X) NOT_INFIX SIMILAR TO val(Y) ESCAPE val(Z). [LIKE] {
+    A = ast_call1(p, "NOT", ast_call3(p, "SIMILAR TO", X, Y, Z));
+}
 
 /* --- Values ----------------------------------------------------------------------------------- */
 
@@ -157,11 +187,15 @@ val(A) ::= val(X) CONCAT val(Y).               { A = ast_call2(p, "||", X, Y); }
 val(A) ::= MINUS(T) val(X). [SIGN]             { A = ast_span(ast_negate(p, X), T.at, 0); }
 val(A) ::= PLUS val(X). [SIGN]                 { A = X; }
 val(A) ::= LP expr(X) RP.                      { A = X; }
-val(A) ::= LP(T) expr(X) COMMA exprs(L) RP(U). { A = ast_span(ast_call(p, "ROW", ast_prepend(p, L, X)), T.at, U.at + 1); }
+val(A) ::= LP(T) expr(X) COMMA exprs(L) RP(U). {
+    A = ast_span(ast_call(p, "ROW", ast_prepend(p, L, X)), T.at, U.at + 1);
+}
 val(A) ::= literal(X).                         { A = X; }
 val(A) ::= name(X).                            { A = X; }
 val(A) ::= call(X).                            { A = X; }
-val(A) ::= val(X) LBRACKET expr(Y) RBRACKET(T). { A = ast_span(ast_call2(p, "ITEM", X, Y), X ? X->at : 0, T.at + 1); }
+val(A) ::= val(X) LBRACKET expr(Y) RBRACKET(T). {
+    A = ast_span(ast_call2(p, "ITEM", X, Y), X ? X->at : 0, T.at + 1);
+}
 
 name(A) ::= ID(T).                             { A = ast_of1(p, AST_NAME, ast_word(p, T)); }
 name(A) ::= name(X) DOT ID(T).                 { A = ast_extend(p, X, ast_word(p, T)); }
@@ -203,7 +237,9 @@ fname(A) ::= UNIT(T).                          { A = T; }
 fname(A) ::= ROW(T).                           { A = T; }
 fname(A) ::= DATE(T).                          { A = T; }
 
-call(A) ::= fname(F) LP RP(T).                 { A = ast_span(ast_call(p, ast_copy_upper(p, F), NULL), F.at, T.at + 1); }
+call(A) ::= fname(F) LP RP(T). {
+    A = ast_span(ast_call(p, ast_copy_upper(p, F), NULL), F.at, T.at + 1);
+}
 call(A) ::= fname(F) LP distinct(D) args(L) RP(T) filter(W). {
     A = ast_span(ast_call(p, ast_copy_upper(p, F), L), F.at, T.at + 1);
     if (A) {
@@ -212,7 +248,8 @@ call(A) ::= fname(F) LP distinct(D) args(L) RP(T) filter(W). {
     }
 }
 call(A) ::= fname(F) LP STAR(S) RP(T) filter(W). {
-    A = ast_span(ast_call(p, ast_copy_upper(p, F), ast_list(p, ast_leaf(p, AST_STAR, S))), F.at, T.at + 1);
+    A = ast_call(p, ast_copy_upper(p, F), ast_list(p, ast_leaf(p, AST_STAR, S)));
+    A = ast_span(A, F.at, T.at + 1);
     if (A) A->filter = W;
 }
 distinct(A) ::= .                              { A = 0; }
@@ -227,16 +264,28 @@ args(A) ::= args(L) COMMA arg(X).              { A = ast_push(p, L, X); }
 arg(A) ::= expr(X).                            { A = X; }
 arg(A) ::= UNIT(T).                            { A = ast_upper(p, AST_STRING, T); }
 
-call(A) ::= NILADIC(T).                        { A = ast_span(ast_call(p, ast_copy_upper(p, T), NULL), T.at, T.at + T.len); }
-call(A) ::= CAST(F) LP expr(X) AS type(T) RP(U). { A = ast_span(ast_of2(p, AST_CAST, X, T), F.at, U.at + 1); }
+call(A) ::= NILADIC(T). {
+    A = ast_span(ast_call(p, ast_copy_upper(p, T), NULL), T.at, T.at + T.len);
+}
+call(A) ::= CAST(F) LP expr(X) AS type(T) RP(U). {
+    A = ast_span(ast_of2(p, AST_CAST, X, T), F.at, U.at + 1);
+}
 call(A) ::= TRY_CAST(F) LP expr(X) AS type(T) RP(U). {
     A = ast_span(ast_of2(p, AST_CAST, X, T), F.at, U.at + 1);
     if (A) A->is_try = true;
 }
-call(A) ::= CASE(F) branches(L) otherwise(E) END(U).         { A = ast_span(ast_case(p, NULL, L, E), F.at, U.at + 3); }
-call(A) ::= CASE(F) expr(X) branches(L) otherwise(E) END(U). { A = ast_span(ast_case(p, X, L, E), F.at, U.at + 3); }
-branches(A) ::= WHEN exprs(X) THEN expr(Y).                  { A = ast_push(p, ast_list(p, ast_of(p, AST_LIST, X)), Y); }
-branches(A) ::= branches(L) WHEN exprs(X) THEN expr(Y).      { A = ast_push(p, ast_push(p, L, ast_of(p, AST_LIST, X)), Y); }
+call(A) ::= CASE(F) branches(L) otherwise(E) END(U). {
+    A = ast_span(ast_case(p, NULL, L, E), F.at, U.at + 3);
+}
+call(A) ::= CASE(F) expr(X) branches(L) otherwise(E) END(U). {
+    A = ast_span(ast_case(p, X, L, E), F.at, U.at + 3);
+}
+branches(A) ::= WHEN exprs(X) THEN expr(Y). {
+    A = ast_push(p, ast_list(p, ast_of(p, AST_LIST, X)), Y);
+}
+branches(A) ::= branches(L) WHEN exprs(X) THEN expr(Y). {
+    A = ast_push(p, ast_push(p, L, ast_of(p, AST_LIST, X)), Y);
+}
 otherwise(A) ::= .                             { A = NULL; }
 otherwise(A) ::= ELSE expr(X).                 { A = X; }
 
@@ -247,31 +296,61 @@ call(A) ::= CEIL_FLOOR(F) LP expr(X) RP(T). {
     A = ast_span(ast_call1(p, ast_copy_upper(p, F), X), F.at, T.at + 1);
 }
 call(A) ::= CEIL_FLOOR(F) LP expr(X) TO unit(U) RP(T). {
-    A = ast_span(ast_call2(p, ast_copy_upper(p, F), X, ast_upper(p, AST_STRING, U)), F.at, T.at + 1);
+    A = ast_call2(p, ast_copy_upper(p, F), X, ast_upper(p, AST_STRING, U));
+    A = ast_span(A, F.at, T.at + 1);
 }
-call(A) ::= POSITION(F) LP val(X) IN val(Y) RP(T). { A = ast_span(ast_call2(p, "POSITION", X, Y), F.at, T.at + 1); }
-call(A) ::= POSITION(F) LP val(X) IN val(Y) FROM val(Z) RP(T). { A = ast_span(ast_call3(p, "POSITION", X, Y, Z), F.at, T.at + 1); }
-call(A) ::= SUBSTRING(F) LP exprs(L) RP(T).    { A = ast_span(ast_call(p, "SUBSTRING", L), F.at, T.at + 1); }
-call(A) ::= SUBSTRING(F) LP expr(X) FROM expr(Y) RP(T). { A = ast_span(ast_call2(p, "SUBSTRING", X, Y), F.at, T.at + 1); }
+call(A) ::= POSITION(F) LP val(X) IN val(Y) RP(T). {
+    A = ast_span(ast_call2(p, "POSITION", X, Y), F.at, T.at + 1);
+}
+call(A) ::= POSITION(F) LP val(X) IN val(Y) FROM val(Z) RP(T). {
+    A = ast_span(ast_call3(p, "POSITION", X, Y, Z), F.at, T.at + 1);
+}
+call(A) ::= SUBSTRING(F) LP exprs(L) RP(T). {
+    A = ast_span(ast_call(p, "SUBSTRING", L), F.at, T.at + 1);
+}
+call(A) ::= SUBSTRING(F) LP expr(X) FROM expr(Y) RP(T). {
+    A = ast_span(ast_call2(p, "SUBSTRING", X, Y), F.at, T.at + 1);
+}
 call(A) ::= SUBSTRING(F) LP expr(X) FROM expr(Y) FOR expr(Z) RP(T). {
     A = ast_span(ast_call3(p, "SUBSTRING", X, Y, Z), F.at, T.at + 1);
 }
-call(A) ::= TRIM(F) LP expr(X) RP(T).          { A = ast_span(ast_call1(p, "TRIM", X), F.at, T.at + 1); }
-call(A) ::= TRIM(F) LP expr(X) FROM expr(Y) RP(T). { A = ast_span(ast_call2(p, "TRIM", Y, X), F.at, T.at + 1); }
-call(A) ::= TRIM(F) LP BOTH FROM expr(Y) RP(T).    { A = ast_span(ast_call1(p, "TRIM", Y), F.at, T.at + 1); }
-call(A) ::= TRIM(F) LP LEADING FROM expr(Y) RP(T). { A = ast_span(ast_call1(p, "LTRIM", Y), F.at, T.at + 1); }
-call(A) ::= TRIM(F) LP TRAILING FROM expr(Y) RP(T). { A = ast_span(ast_call1(p, "RTRIM", Y), F.at, T.at + 1); }
-call(A) ::= TRIM(F) LP BOTH expr(X) FROM expr(Y) RP(T).     { A = ast_span(ast_call2(p, "TRIM", Y, X), F.at, T.at + 1); }
-call(A) ::= TRIM(F) LP LEADING expr(X) FROM expr(Y) RP(T).  { A = ast_span(ast_call2(p, "LTRIM", Y, X), F.at, T.at + 1); }
-call(A) ::= TRIM(F) LP TRAILING expr(X) FROM expr(Y) RP(T). { A = ast_span(ast_call2(p, "RTRIM", Y, X), F.at, T.at + 1); }
+call(A) ::= TRIM(F) LP expr(X) RP(T). {
+    A = ast_span(ast_call1(p, "TRIM", X), F.at, T.at + 1);
+}
+call(A) ::= TRIM(F) LP expr(X) FROM expr(Y) RP(T). {
+    A = ast_span(ast_call2(p, "TRIM", Y, X), F.at, T.at + 1);
+}
+call(A) ::= TRIM(F) LP BOTH FROM expr(Y) RP(T). {
+    A = ast_span(ast_call1(p, "TRIM", Y), F.at, T.at + 1);
+}
+call(A) ::= TRIM(F) LP LEADING FROM expr(Y) RP(T). {
+    A = ast_span(ast_call1(p, "LTRIM", Y), F.at, T.at + 1);
+}
+call(A) ::= TRIM(F) LP TRAILING FROM expr(Y) RP(T). {
+    A = ast_span(ast_call1(p, "RTRIM", Y), F.at, T.at + 1);
+}
+call(A) ::= TRIM(F) LP BOTH expr(X) FROM expr(Y) RP(T). {
+    A = ast_span(ast_call2(p, "TRIM", Y, X), F.at, T.at + 1);
+}
+call(A) ::= TRIM(F) LP LEADING expr(X) FROM expr(Y) RP(T). {
+    A = ast_span(ast_call2(p, "LTRIM", Y, X), F.at, T.at + 1);
+}
+call(A) ::= TRIM(F) LP TRAILING expr(X) FROM expr(Y) RP(T). {
+    A = ast_span(ast_call2(p, "RTRIM", Y, X), F.at, T.at + 1);
+}
 call(A) ::= OVERLAY(F) LP expr(X) PLACING expr(Y) FROM expr(Z) RP(T). {
     A = ast_span(ast_call3(p, "OVERLAY", X, Y, Z), F.at, T.at + 1);
 }
 call(A) ::= OVERLAY(F) LP expr(X) PLACING expr(Y) FROM expr(Z) FOR expr(W) RP(T). {
-    A = ast_span(ast_call(p, "OVERLAY", ast_push(p, ast_push(p, ast_push(p, ast_list(p, X), Y), Z), W)), F.at, T.at + 1);
+    struct ast_list *l = ast_push(p, ast_push(p, ast_list(p, X), Y), Z);
+    A = ast_span(ast_call(p, "OVERLAY", ast_push(p, l, W)), F.at, T.at + 1);
 }
-call(A) ::= ARRAY(F) LBRACKET exprs(L) RBRACKET(T). { A = ast_span(ast_call(p, "ARRAY", L), F.at, T.at + 1); }
-call(A) ::= MAP(F) LBRACKET exprs(L) RBRACKET(T).   { A = ast_span(ast_call(p, "MAP", L), F.at, T.at + 1); }
+call(A) ::= ARRAY(F) LBRACKET exprs(L) RBRACKET(T). {
+    A = ast_span(ast_call(p, "ARRAY", L), F.at, T.at + 1);
+}
+call(A) ::= MAP(F) LBRACKET exprs(L) RBRACKET(T). {
+    A = ast_span(ast_call(p, "MAP", L), F.at, T.at + 1);
+}
 
 /* --- Types: only their form; engine/data reads their text ------------------------------------- */
 
@@ -322,7 +401,9 @@ column(A) ::= ID(N) type(T) METADATA FROM STRING(S) virtual comment. {
     if (A) A->unit = "METADATA";
 }
 column(A) ::= ID(N) AS expr(E) comment.        { A = ast_named(p, N, ast_of1(p, AST_COMPUTED, E)); }
-column(A) ::= WATERMARK FOR ID(N) AS expr(E).  { A = ast_named(p, N, ast_of1(p, AST_WATERMARK, E)); }
+column(A) ::= WATERMARK FOR ID(N) AS expr(E). {
+    A = ast_named(p, N, ast_of1(p, AST_WATERMARK, E));
+}
 column(A) ::= PRIMARY KEY LP words(L) RP not_enforced. { A = ast_of(p, AST_KEY, L); }
 column(A) ::= CONSTRAINT ID PRIMARY KEY LP words(L) RP not_enforced. { A = ast_of(p, AST_KEY, L); }
 column_options ::= comment.
@@ -336,8 +417,12 @@ words(A) ::= words(L) COMMA ID(T).             { A = ast_push(p, L, ast_word(p, 
 
 /* --- Queries ---------------------------------------------------------------------------------- */
 
-item(A) ::= STAR(T).                           { A = ast_of1(p, AST_ITEM, ast_leaf(p, AST_STAR, T)); }
-item(A) ::= name(N) DOT STAR(T).               { A = ast_of1(p, AST_ITEM, ast_span(ast_of1(p, AST_STAR, N), N ? N->at : 0, T.at + 1)); }
+item(A) ::= STAR(T). {
+    A = ast_of1(p, AST_ITEM, ast_leaf(p, AST_STAR, T));
+}
+item(A) ::= name(N) DOT STAR(T). {
+    A = ast_of1(p, AST_ITEM, ast_span(ast_of1(p, AST_STAR, N), N ? N->at : 0, T.at + 1));
+}
 item(A) ::= expr(X).                           { A = ast_of1(p, AST_ITEM, X); }
 item(A) ::= expr(X) AS ID(N).                  { A = ast_alias(p, ast_of1(p, AST_ITEM, X), N); }
 item(A) ::= expr(X) ID(N).                     { A = ast_alias(p, ast_of1(p, AST_ITEM, X), N); }
@@ -353,7 +438,9 @@ query(A) ::= SELECT(T) distinct(D) items(L) FROM source(S) where(W) group(G) hav
 source(A) ::= table(X).                        { A = X; }
 source(A) ::= TABLE LP window(X) RP alias.     { A = X; }
 source(A) ::= window(X) alias.                 { A = X; }
-table(A) ::= ID(N) alias(S).                   { A = ast_named(p, N, S ? ast_of1(p, AST_TABLE, S) : ast_leaf(p, AST_TABLE, N)); }
+table(A) ::= ID(N) alias(S). {
+    A = ast_named(p, N, S ? ast_of1(p, AST_TABLE, S) : ast_leaf(p, AST_TABLE, N));
+}
 alias(A) ::= .                                 { A = NULL; }
 alias(A) ::= AS ID(T).                         { A = ast_word(p, T); }
 alias(A) ::= ID(T).                            { A = ast_word(p, T); }

@@ -8,7 +8,7 @@
 
 #include "engine/sql/parser.h"
 
-/* The next token's TK_ number; 0 at the end; -1 after a failure, which p->fault tells. *at moves. */
+/* The next token's TK_ number; 0 at the end; -1 after a failure, see p->fault. *at moves. */
 int lex_next(struct parser *p, uint32_t *at, struct token *out);
 /* A token kind for people: "')'", "AND", "a name". */
 const char *lex_kind_words(int kind);

@@ -1,7 +1,8 @@
 /* From a text of Flink SQL to its syntax tree, or the first fault in it.
  *
- * One grammar (grammar.y) serves every place where a job file has SQL. A fault names the token that does
- * not fit, what was expected, and, where a reserved word stands for a name, the backticks that help.
+ * One grammar (grammar.y) serves every place where a job file has SQL. A fault names the token that
+ * does not fit, what was expected, and, where a reserved word stands for a name, the backticks that
+ * help.
  */
 #ifndef SR_SQL_PARSE_H
 #define SR_SQL_PARSE_H

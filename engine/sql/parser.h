@@ -51,6 +51,8 @@ struct ast *ast_call1(struct parser *p, const char *name, const struct ast *a);
 struct ast *ast_call2(struct parser *p, const char *name, const struct ast *a, const struct ast *b);
 struct ast *ast_call3(struct parser *p, const char *name, const struct ast *a, const struct ast *b,
                       const struct ast *c);
+/* x IS NULL: ends with token t. */
+struct ast *ast_postfix(struct parser *p, const char *name, const struct ast *x, struct token t);
 struct ast *ast_case(struct parser *p, const struct ast *subject, const struct ast_list *branches,
                      const struct ast *otherwise);
 struct ast *ast_negate(struct parser *p, const struct ast *n); /* -n; a number takes the sign */
