@@ -4,6 +4,7 @@
 
 #include <streamrun/format.h>
 
+#include "connectors/text/copy.h"
 #include "connectors/text/value.h"
 
 #define CSV_RECORD_BYTES_MAX (16u << 20) /* a longer one is an unclosed quote, or no csv */
@@ -43,7 +44,9 @@ struct csv_encoder {
     struct csv_dialect dialect;
     struct csv_columns columns;
     bool is_scientific, has_head;
-    uint8_t mark[256]; /* by byte: CSV_MARK_* */
+    bool is_safe;                /* no text of a number or a time needs quotes */
+    uint8_t mark[256];           /* by byte: CSV_MARK_* */
+    struct copy_needles needles; /* a text without them is written as it is */
 };
 
 sr_rc csv_decode_open(void *dec, const struct sr_format_open *o, struct sr_error *err);

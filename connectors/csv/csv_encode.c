@@ -1,5 +1,4 @@
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "connectors/csv/csv.h"
@@ -10,6 +9,21 @@ enum {
     CSV_MARK_TWICE = 1u << 1, /* within quotes: written twice */
     CSV_MARK_ESCAPE = 1u << 2 /* without quotes: needs an escape in front */
 };
+
+/* Numbers and times are written unquoted, unless the user's characters are some of theirs. */
+static bool csv_encode_is_safe(const struct csv_dialect *d)
+{
+    static const char theirs[] =
+        "0123456789+-.: abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    const int special[] = {d->delimiter, d->quote, d->escape};
+    for (unsigned i = 0; i < 3; i++) {
+        if (special[i] != CSV_NONE && strchr(theirs, special[i])) {
+            return false;
+        }
+    }
+    return !d->null_literal || d->null_len == 0 || strcmp(d->null_literal, "NULL") == 0 ||
+           strspn(d->null_literal, theirs) < d->null_len;
+}
 
 sr_rc csv_encode_open(void *enc, const struct sr_format_open *o, struct sr_error *err)
 {
@@ -32,6 +46,12 @@ sr_rc csv_encode_open(void *enc, const struct sr_format_open *o, struct sr_error
     if (d->escape != CSV_NONE) {
         x->mark[(uint8_t)d->escape] = either | CSV_MARK_TWICE;
     }
+    uint8_t delimiter = (uint8_t)d->delimiter;
+    x->needles = (struct copy_needles){.has_controls = true};
+    x->needles.needle[0] = x->needles.needle[1] = delimiter;
+    x->needles.needle[2] = d->quote == CSV_NONE ? delimiter : (uint8_t)d->quote;
+    x->needles.needle[3] = d->escape == CSV_NONE ? delimiter : (uint8_t)d->escape;
+    x->is_safe = csv_encode_is_safe(d);
     return rc;
 }
 
@@ -85,8 +105,8 @@ static char *csv_encode_escaped(const struct csv_encoder *x, char *to, const cha
     return to;
 }
 
-/* `to` has room for twice the text and two quotes. */
-static char *csv_encode_text(const struct csv_encoder *x, char *to, const char *s, uint32_t len)
+/* A text that may need quotes; `to` has room for twice the text and two quotes. */
+static char *csv_encode_odd(const struct csv_encoder *x, char *to, const char *s, uint32_t len)
 {
     if (x->dialect.quote == CSV_NONE) {
         return csv_encode_escaped(x, to, s, len);
@@ -98,18 +118,31 @@ static char *csv_encode_text(const struct csv_encoder *x, char *to, const char *
     if (marks != 0 || csv_encode_is_odd(x, s, len)) {
         return csv_encode_quoted(x, to, s, len);
     }
-    memcpy(to, s, len);
+    if (len > 0) {
+        memcpy(to, s, len);
+    }
     return to + len;
 }
 
-/* Numbers and times, which need quotes only where the delimiter is one of their characters. */
-static char *csv_encode_plain(const struct csv_encoder *x, char *to, const struct value *v,
-                              const struct sr_column *c, uint32_t r)
+static inline char *csv_encode_text(const struct csv_encoder *x, char *to, const char *s,
+                                    uint32_t len)
 {
+    if ((copy_text(&x->needles, to, s, len) & COPY_HIT) != 0 || csv_encode_is_odd(x, s, len)) {
+        return csv_encode_odd(x, to, s, len);
+    }
+    return to + len;
+}
+
+/* Numbers and times. */
+static inline char *csv_encode_plain(const struct csv_encoder *x, char *to, const struct value *v,
+                                     const struct sr_column *c, uint32_t r)
+{
+    enum value_decimal how = x->is_scientific ? VALUE_DECIMAL_JAVA : VALUE_DECIMAL_FULL;
+    if (x->is_safe) {
+        return to + value_print(v, c, r, how, to);
+    }
     char text[VALUE_TEXT_MAX];
-    uint32_t len =
-        value_print(v, c, r, x->is_scientific ? VALUE_DECIMAL_JAVA : VALUE_DECIMAL_FULL, text);
-    return csv_encode_text(x, to, text, len);
+    return csv_encode_text(x, to, text, value_print(v, c, r, how, text));
 }
 
 static char *csv_encode_bytes(const struct csv_encoder *x, char *to, const char *s, uint32_t len)
@@ -145,15 +178,20 @@ static char *csv_encode_value(const struct csv_encoder *x, char *to, const struc
     return v->op == VALUE_TEXT ? csv_encode_text(x, to, s, len) : csv_encode_bytes(x, to, s, len);
 }
 
-/* Bytes that a row may take at most. */
-static size_t csv_encode_size(const struct csv_encoder *x, const struct sr_view *v, uint32_t r)
+/* Bytes that the rows may take at most: texts twice their length. */
+static size_t csv_encode_size(const struct csv_encoder *x, const struct sr_view *v, uint32_t from,
+                              uint32_t count)
 {
-    size_t fixed = 2 * VALUE_TEXT_MAX + 4 + x->dialect.null_len;
-    size_t size = fixed * x->columns.count + 1;
+    size_t fixed = VALUE_TEXT_MAX + 4 + x->dialect.null_len;
+    size_t size = (fixed * x->columns.count + 1) * count;
     for (uint32_t c = 0; c < x->columns.count; c++) {
         enum value_op op = x->columns.value[c].op;
-        if (op == VALUE_TEXT || op == VALUE_BYTES) {
-            size += 2 * (size_t)((const struct sr_span *)v->col[c]->values)[r].len;
+        if (op != VALUE_TEXT && op != VALUE_BYTES) {
+            continue;
+        }
+        const struct sr_span *span = v->col[c]->values;
+        for (uint32_t i = 0; i < count; i++) {
+            size += 2 * (size_t)span[sr_row(v, from + i)].len;
         }
     }
     return size;
@@ -167,34 +205,47 @@ static sr_rc csv_encode_cannot(const struct csv_encoder *x, uint32_t c, struct s
                          x->columns.value[c].name);
 }
 
+/* One row and its newline. NULL: column *col cannot be written. */
+static char *csv_encode_row(const struct csv_encoder *x, char *to, const struct sr_view *v,
+                            uint32_t r, uint32_t *col)
+{
+    const char delimiter = (char)x->dialect.delimiter;
+    for (uint32_t c = 0; c < x->columns.count; c++) {
+        to = csv_encode_value(x, to, &x->columns.value[c], v->col[c], r);
+        if (!to) {
+            *col = c;
+            return NULL;
+        }
+        *to++ = delimiter;
+    }
+    to[-1] = '\n'; /* where the last delimiter stands */
+    return to;
+}
+
 sr_rc csv_encode(void *enc, const struct sr_view *v, uint32_t from, uint32_t count,
                  struct sr_out *out, size_t *end, uint32_t *done, struct sr_error *err)
 {
     const struct csv_encoder *x = enc;
+    *done = 0;
+    char *base = (char *)sr_out_room(out, csv_encode_size(x, v, from, count));
+    if (!base && count > 0) {
+        return x->host->fail(x->host, err, SR_ENOMEM, "csv: out of memory");
+    }
+    char *to = base;
+    const size_t len = out->len;
     for (uint32_t i = 0; i < count; i++) {
-        *done = i;
-        uint32_t r = sr_row(v, from + i);
-        char *begin = (char *)sr_out_room(out, csv_encode_size(x, v, r));
-        if (!begin) {
-            return x->host->fail(x->host, err, SR_ENOMEM, "csv: out of memory");
+        uint32_t col = 0;
+        char *behind = csv_encode_row(x, to, v, sr_row(v, from + i), &col);
+        if (!behind) {
+            return csv_encode_cannot(x, col, err);
         }
-        char *to = begin;
-        for (uint32_t c = 0; c < x->columns.count; c++) {
-            if (c > 0) {
-                *to++ = (char)x->dialect.delimiter;
-            }
-            to = csv_encode_value(x, to, &x->columns.value[c], v->col[c], r);
-            if (!to) {
-                return csv_encode_cannot(x, c, err);
-            }
-        }
-        *to++ = '\n';
-        out->len += (size_t)(to - begin);
+        to = behind;
+        out->len = len + (size_t)(to - base);
         if (end) {
             end[i] = out->len;
         }
+        *done = i + 1;
     }
-    *done = count;
     return SR_OK;
 }
 

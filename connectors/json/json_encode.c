@@ -3,6 +3,7 @@
 
 #include "connectors/json/json.h"
 #include "connectors/text/base64.h"
+#include "connectors/text/copy.h"
 #include "connectors/text/utf8.h"
 
 /* What a byte of a string needs: 0 nothing, 'u' an \u00XX escape, else the letter behind \. */
@@ -55,18 +56,11 @@ static char *json_encode_repaired(char *to, const char *s, uint32_t len)
 /* A string in its quotes; `to` has room for JSON_ESCAPED_MAX bytes a byte, and two. */
 static char *json_encode_string(char *to, const char *s, uint32_t len)
 {
+    static const struct copy_needles needles = {.needle = {'"', '\\', '"', '"'},
+                                                .has_controls = true};
     *to++ = '"';
-    unsigned char high = 0;
-    uint32_t i = 0;
-    for (; i < len; i++) {
-        unsigned char c = (unsigned char)s[i];
-        if (json_escape[c] != 0) {
-            break;
-        }
-        high |= c;
-        to[i] = (char)c;
-    }
-    if (i == len && (high < 0x80 || utf8_is_valid(s, len))) {
+    unsigned found = copy_text(&needles, to, s, len);
+    if (found == 0 || (found == COPY_HIGH && utf8_is_valid(s, len))) {
         to += len;
     } else if (utf8_is_valid(s, len)) {
         to = json_encode_escaped(to, s, len);
@@ -168,17 +162,23 @@ static char *json_encode_value(const struct json_encoder *x, char *to, uint32_t 
     return to + len;
 }
 
-/* Bytes that a row may take at most. */
-static size_t json_encode_size(const struct json_encoder *x, const struct sr_view *v, uint32_t r)
+/* Bytes that the rows may take at most: every byte of a text may become an escape. */
+static size_t json_encode_size(const struct json_encoder *x, const struct sr_view *v, uint32_t from,
+                               uint32_t count)
 {
-    size_t size = 3;
+    size_t size = (size_t)3 * count;
     for (uint32_t c = 0; c < x->columns; c++) {
         enum value_op op = x->value[c].op;
-        size += x->key[c].len + VALUE_TEXT_MAX + 4;
-        if (op == VALUE_TEXT || op == VALUE_BYTES) {
-            uint32_t len = ((const struct sr_span *)v->col[c]->values)[r].len;
-            size += (size_t)len * (op == VALUE_TEXT ? JSON_ESCAPED_MAX : 2);
+        size += ((size_t)x->key[c].len + VALUE_TEXT_MAX + 4) * count;
+        if (op != VALUE_TEXT && op != VALUE_BYTES) {
+            continue;
         }
+        const struct sr_span *span = v->col[c]->values;
+        size_t bytes = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            bytes += span[sr_row(v, from + i)].len;
+        }
+        size += bytes * JSON_ESCAPED_MAX;
     }
     return size;
 }
@@ -216,18 +216,20 @@ sr_rc json_encode(void *enc, const struct sr_view *v, uint32_t from, uint32_t co
                   struct sr_out *out, size_t *end, uint32_t *done, struct sr_error *err)
 {
     const struct json_encoder *x = enc;
+    *done = 0;
+    char *base = (char *)sr_out_room(out, json_encode_size(x, v, from, count));
+    if (!base && count > 0) {
+        return x->host->fail(x->host, err, SR_ENOMEM, "json: out of memory");
+    }
+    char *to = base;
+    const size_t len = out->len;
     for (uint32_t i = 0; i < count; i++) {
-        *done = i;
-        uint32_t r = sr_row(v, from + i);
-        char *begin = (char *)sr_out_room(out, json_encode_size(x, v, r));
-        if (!begin) {
-            return x->host->fail(x->host, err, SR_ENOMEM, "json: out of memory");
-        }
-        out->len += (size_t)(json_encode_row(x, begin, v, r) - begin);
+        to = json_encode_row(x, to, v, sr_row(v, from + i));
         if (end) {
-            end[i] = out->len;
+            end[i] = len + (size_t)(to - base);
         }
     }
+    out->len = len + (size_t)(to - base);
     *done = count;
     return SR_OK;
 }

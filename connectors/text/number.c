@@ -200,23 +200,35 @@ enum number_rc number_get_decimal(const char *s, uint32_t len, int32_t precision
     return NUMBER_OK;
 }
 
+/* Two digits at a time: half the divisions. */
+static const char number_pairs[] = "00010203040506070809101112131415161718192021222324"
+                                   "25262728293031323334353637383940414243444546474849"
+                                   "50515253545556575859606162636465666768697071727374"
+                                   "75767778798081828384858687888990919293949596979899";
+
 uint32_t number_put_i64(char *to, int64_t v)
 {
     char digits[20];
-    uint32_t n = 0;
+    char *p = digits + sizeof(digits);
     uint64_t u = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
-    do {
-        digits[n++] = (char)('0' + u % 10);
-        u /= 10;
-    } while (u > 0);
+    while (u >= 100) {
+        p -= 2;
+        memcpy(p, number_pairs + 2 * (u % 100), 2);
+        u /= 100;
+    }
+    if (u >= 10) {
+        p -= 2;
+        memcpy(p, number_pairs + 2 * u, 2);
+    } else {
+        *--p = (char)('0' + u);
+    }
     uint32_t len = 0;
     if (v < 0) {
         to[len++] = '-';
     }
-    while (n > 0) {
-        to[len++] = digits[--n];
-    }
-    return len;
+    uint32_t n = (uint32_t)(digits + sizeof(digits) - p);
+    memcpy(to + len, p, n);
+    return len + n;
 }
 
 /* Digits of v, without sign, the most significant one first. */
