@@ -40,24 +40,24 @@ static sr_rc chain_open_level(struct chain_level *l, const struct plan *p, uint3
     return SR_OK;
 }
 
-sr_rc chain_open(struct chain *c, const struct plan *p, const struct plan_vertex *vertex,
-                 uint32_t part, const struct env *env, struct sr_home *home, struct sr_error *err)
+sr_rc chain_open(struct chain *c, const struct chain_conf *conf, struct sr_error *err)
 {
-    *c = (struct chain){.home = home, .stamp_level = UINT32_MAX};
+    const struct plan_vertex *v = conf->vertex;
+    *c = (struct chain){.home = conf->home, .stamp_level = UINT32_MAX};
     c->out_watermark = SR_WATERMARK_NONE;
-    c->level = calloc(vertex->nodes, sizeof(*c->level));
+    c->level = calloc(v->nodes, sizeof(*c->level));
     c->bad = calloc(SR_BAD_ROWS_MAX, sizeof(*c->bad));
-    if (!c->level || !c->bad) return error_set(err, SR_ENOMEM, "%s: out of memory", vertex->name);
-    for (uint32_t i = 0; i < vertex->nodes; i++) {
-        const struct plan_node *n = &p->node[vertex->node[i]];
+    if (!c->level || !c->bad) return error_set(err, SR_ENOMEM, "%s: out of memory", v->name);
+    for (uint32_t i = 0; i < v->nodes; i++) {
+        const struct plan_node *n = &conf->plan->node[v->node[i]];
         if (n->kind != PLAN_OP) continue;
         struct chain_level *l = &c->level[c->levels++];
         l->node = n;
         l->watermark = l->told = SR_WATERMARK_NONE;
         counters_init(&l->count);
-        host_init(&l->host, &l->ctx, env, home, n->step);
-        l->host.time_zone = p->job->settings.time_zone;
-        sr_rc rc = chain_open_level(l, p, part, vertex->parallelism, err);
+        host_init(&l->host, &l->ctx, conf->env, conf->home, n->step);
+        l->host.time_zone = conf->plan->job->settings.time_zone;
+        sr_rc rc = chain_open_level(l, conf->plan, conf->part, v->parallelism, err);
         if (rc != SR_OK) return rc;
     }
     return SR_OK;
@@ -163,7 +163,7 @@ static sr_rc chain_bad_rows(struct chain_level *l, const struct sr_op_io *io, st
     while (before < l->view->picked && sr_row(l->view, before) < io->bad[0].row) {
         before++;
     }
-    long long number = (long long)(now.value[COUNTER_in] - l->view->picked + before + 1);
+    long long number = now.value[COUNTER_in] - l->view->picked + before + 1;
     return error_set(err, SR_EDATA, "step '%s', row %lld of its input: %.*s", l->node->step, number,
                      (int)sizeof(io->bad[0].words), io->bad[0].words);
 }

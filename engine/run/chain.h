@@ -47,10 +47,17 @@ struct chain {
     int64_t out_watermark; /* behind it */
 };
 
-/* Opens the operators among the nodes of `vertex` (a source in front and a sink behind are not
+struct chain_conf {
+    const struct plan *plan;
+    const struct plan_vertex *vertex;
+    const struct env *env;
+    struct sr_home *home;
+    uint32_t part;
+};
+
+/* Opens the operators among the nodes of the vertex (a source in front and a sink behind are not
  * its business). Half-opened chains are closed by chain_close too. */
-sr_rc chain_open(struct chain *c, const struct plan *p, const struct plan_vertex *vertex,
-                 uint32_t part, const struct env *env, struct sr_home *home, struct sr_error *err);
+sr_rc chain_open(struct chain *c, const struct chain_conf *conf, struct sr_error *err);
 void chain_close(struct chain *c);
 
 /* Gives a view or a watermark to a level; only while the chain is empty from there on. */

@@ -139,7 +139,7 @@ sr_rc crew_new(struct crew **out, const struct crew_conf *conf, struct sr_error 
     c->env = conf->env;
     sr_rc rc = reports_init(&c->reports, err);
     c->first = calloc(p->vertices, sizeof(*c->first));
-    c->pool = calloc(p->nodes, sizeof(*c->pool));
+    c->pool = calloc(p->nodes, sizeof(struct splits *));
     if (rc == SR_OK && (!c->first || !c->pool)) rc = error_set(err, SR_ENOMEM, "out of memory");
     if (rc != SR_OK) goto out;
     uint32_t tasks = 0;

@@ -21,7 +21,7 @@ sr_rc outlet_init(struct outlet *o, uint32_t edges, const uint32_t *lanes, struc
         if (lanes[i] > most) most = lanes[i];
     }
     o->lane = calloc(sum, sizeof(*o->lane));
-    o->piece = calloc(most, sizeof(*o->piece));
+    o->piece = calloc(most, sizeof(struct sr_view *));
     if (!o->lane || !o->piece) return error_set(err, SR_ENOMEM, "out of memory for %u lanes", sum);
     o->lanes = sum;
     for (uint32_t i = 0; i < sum; i++) {

@@ -140,22 +140,27 @@ static sr_rc restore_notes(const struct plan_node *n, const struct manifest *m,
     return SR_OK;
 }
 
+/* The next checkpoint behind `last` that a note was prepared for; UINT64_MAX: none. */
+static uint64_t restore_next(const struct sink_notes *notes, uint64_t last)
+{
+    uint64_t next = UINT64_MAX;
+    for (uint32_t i = 0; i < notes->count; i++) {
+        const struct sink_note *n = &notes->item[i];
+        bool is_behind = n->kind == SR_NOTE_COMMIT && n->checkpoint > last;
+        if (is_behind && n->checkpoint < next) next = n->checkpoint;
+    }
+    return next;
+}
+
 /* In order of checkpoints; parts come in order of subtasks, and keep that. */
 static sr_rc restore_commit(struct sink *s, const struct sink_notes *notes, const struct env *env,
                             struct sr_error *err)
 {
-    uint64_t last = 0;
-    for (;;) {
-        uint64_t next = UINT64_MAX;
+    uint64_t at = restore_next(notes, 0);
+    for (; at != UINT64_MAX; at = restore_next(notes, at)) {
         for (uint32_t i = 0; i < notes->count; i++) {
             const struct sink_note *n = &notes->item[i];
-            if (n->kind != SR_NOTE_COMMIT || n->checkpoint <= last) continue;
-            if (n->checkpoint < next) next = n->checkpoint;
-        }
-        if (next == UINT64_MAX) return SR_OK;
-        for (uint32_t i = 0; i < notes->count; i++) {
-            const struct sink_note *n = &notes->item[i];
-            if (n->kind != SR_NOTE_COMMIT || n->checkpoint != next) continue;
+            if (n->kind != SR_NOTE_COMMIT || n->checkpoint != at) continue;
             struct sr_bytes note = {n->bytes, n->len};
             sr_rc rc = s->node->sink->commit(s->instance, n->checkpoint, note, err);
             if (rc != SR_OK) {
@@ -164,8 +169,8 @@ static sr_rc restore_commit(struct sink *s, const struct sink_notes *notes, cons
             }
             env_crash_point(env, "run: after a restored commit");
         }
-        last = next;
     }
+    return SR_OK;
 }
 
 static sr_rc restore_states(struct task *first, uint32_t parts, const struct sink_notes *notes,

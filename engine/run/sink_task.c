@@ -99,15 +99,14 @@ static void sink_ask(const struct sr_sink_open *o)
     if (s->ask) s->ask(s->ask_ctx);
 }
 
-sr_rc sink_open(struct sink *s, const struct plan *p, const struct plan_node *n,
-                const struct env *env, struct sr_home *home, const struct sr_sink_open *open,
-                struct sr_error *err)
+sr_rc sink_open(struct sink *s, const struct sink_conf *conf, struct sr_error *err)
 {
+    const struct plan_node *n = conf->node;
     s->node = n;
-    s->open = *open;
+    s->open = *conf->open;
     counters_init(&s->count);
-    host_init(&s->host, &s->ctx, env, home, n->step);
-    s->host.time_zone = p->job->settings.time_zone;
+    host_init(&s->host, &s->ctx, conf->env, conf->home, n->step);
+    s->host.time_zone = conf->plan->job->settings.time_zone;
     s->instance = calloc(1, n->sink->sink_size ? n->sink->sink_size : 1);
     if (!s->instance) return error_set(err, SR_ENOMEM, "sink '%s': out of memory", n->step);
     s->open.size = sizeof(s->open);

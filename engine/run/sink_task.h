@@ -52,10 +52,15 @@ struct sink {
 
 enum sink_did { SINK_DONE, SINK_BUSY, SINK_FAILED };
 
-/* `open` says what the sink is to know of the job; host, conf, schema, format are filled in here. */
-sr_rc sink_open(struct sink *s, const struct plan *p, const struct plan_node *n,
-                const struct env *env, struct sr_home *home, const struct sr_sink_open *open,
-                struct sr_error *err);
+struct sink_conf {
+    const struct plan *plan;
+    const struct plan_node *node;
+    const struct env *env;
+    struct sr_home *home;
+    const struct sr_sink_open *open; /* what it is to know of the job; the rest is filled in */
+};
+
+sr_rc sink_open(struct sink *s, const struct sink_conf *conf, struct sr_error *err);
 void sink_close(struct sink *s);
 
 void sink_put(struct sink *s, struct sr_view *v); /* takes v; only when none is being written */

@@ -53,13 +53,17 @@ sr_rc task_open(struct task *t, const struct task_conf *conf, struct sr_error *e
     t->home = home_new();
     if (!t->home) return error_set(err, SR_ENOMEM, "%s: out of memory", t->vertex->name);
     t->gate.home = t->outlet.home = t->home;
-    sr_rc rc = chain_open(&t->chain, t->plan, t->vertex, t->part, t->env, t->home, err);
+    struct chain_conf chain = {
+        .plan = t->plan, .vertex = t->vertex, .env = t->env, .home = t->home, .part = t->part};
+    sr_rc rc = chain_open(&t->chain, &chain, err);
     if (rc == SR_OK && t->has_source) rc = task_open_source(t, conf, err);
     if (rc == SR_OK && t->has_sink) {
         struct sr_sink_open open = *conf->sink_open;
         open.part = t->part;
         open.parts = t->parts;
-        rc = sink_open(&t->sink, t->plan, task_last(t), t->env, t->home, &open, err);
+        struct sink_conf sink = {
+            .plan = t->plan, .node = task_last(t), .env = t->env, .home = t->home, .open = &open};
+        rc = sink_open(&t->sink, &sink, err);
     }
     return rc;
 }

@@ -141,8 +141,9 @@ static void begin(struct fixture *f, const struct sr_op_type *a, const struct sr
                                         .op_conf = &f->script[i]};
     }
     f->home = home_new();
-    ck_assert_int_eq(chain_open(&f->chain, &f->plan, &f->vertex, 0, &f->w.env, f->home, &f->err),
-                     SR_OK);
+    struct chain_conf conf = {
+        .plan = &f->plan, .vertex = &f->vertex, .env = &f->w.env, .home = f->home};
+    ck_assert_int_eq(chain_open(&f->chain, &conf, &f->err), SR_OK);
 }
 
 static void end(struct fixture *f)
