@@ -435,7 +435,8 @@ sr_rc conf_read(const struct conf_input *in, struct registry *registry, struct f
         rc = SR_ENOMEM;
     }
     faults_sort(faults);
-    if (rc == SR_OK) {
+    bool is_whole = !rd->has_holes && !rd->is_unreadable && job->step;
+    if (rc == SR_OK || (rc == SR_ECONFIG && is_whole)) {
         *out = job;
     }
     return rc;

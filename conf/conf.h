@@ -23,7 +23,9 @@ struct conf_input {
 };
 
 /* Reads, interpolates, checks and fills. *out lives in faults->arena. SR_ECONFIG: see faults;
- * SR_EABSENT: the job file is not there (a fault too). */
+ * SR_EABSENT: the job file is not there (a fault too).
+ * With SR_ECONFIG *out may be set all the same, so that bind can look for more faults: `source` or
+ * `sink` is then NULL in steps that have some. Such a job has no description and never runs. */
 sr_rc conf_read(const struct conf_input *in, struct registry *registry, struct faults *faults,
                 struct job **out);
 
@@ -34,8 +36,8 @@ struct conf_value {
 };
 uint32_t conf_values(const struct job *job, struct arena *a, const struct conf_value **out);
 
-/* `streamrun help KEY`: the option of that key in any table; false: there is none. `where` names the
- * table: "job", "connector filesystem", "format csv". The i-th such match. */
+/* `streamrun help KEY`: the option of that key in any table; false: there is none. `where` names
+ * the table: "job", "connector filesystem", "format csv". The i-th such match. */
 bool conf_option(const struct registry *r, const char *key, uint32_t i, const struct sr_opt **opt,
                  const char **where);
 const char *conf_nearest_key(const struct registry *r, struct arena *a, const char *key);

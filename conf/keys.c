@@ -81,7 +81,7 @@ static void keys_id(struct reader *rd, struct job *job)
     if (strlen(id) != 32 || strspn(id, "0123456789abcdefABCDEF") != 32) {
         reader_fault(rd, keys_place(rd, "pipeline.fixed-job-id"), NULL,
                      "a job id is 32 hexadecimal digits");
-        return;
+        id = "00000000000000000000000000000000";
     }
     for (uint32_t i = 0; i < 32; i++) { /* Flink shows ids in lower case */
         job->id[i] = id[i];

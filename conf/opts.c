@@ -121,6 +121,10 @@ static void opts_scalar(struct opts_one *one, struct entry *e)
     bool is_later = settings_value_is_later(one->full, text);
     reader_fault(rd, e->value->at, is_later ? NULL : f.hint, "%s: %s%s", e->key,
                  is_later ? "this value of Flink is not there yet: " : "", f.words);
+    if (one->o->def) {
+        /* Whoever looks at the job for more faults finds a value that can be. */
+        (void)value_parse(one->o, one->o->def, one->o->def, one->field, &f);
+    }
 }
 
 /* Splits at ; if there is one, else at commas; white space around the parts does not count. */
@@ -272,7 +276,7 @@ void opts_add_words(struct reader *rd, struct opts_words *w, const struct sr_opt
     }
 }
 
-/* The known word that was meant: another case, a part of a mapping that should be a text, or near. */
+/* The known word that was meant: in another case, as a text and not as a mapping, or a near one. */
 static const char *opts_meant(const char *rest, const struct opts_words *known, bool *is_part)
 {
     *is_part = false;

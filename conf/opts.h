@@ -23,7 +23,7 @@ struct opts_words {
     uint32_t count, space;
 };
 
-/* Fills `conf` (zeroed, of the table's struct) and marks entries as used. Faults go to the reader's. */
+/* Fills `conf` (zeroed, of the table's struct); marks entries as used. Faults go to the reader. */
 void opts_fill(const struct opts_scope *s, const struct sr_opt *opts, void *conf);
 void opts_add_word(struct reader *rd, struct opts_words *w, const char *word);
 /* The keys of a table, each behind `strip`. */

@@ -24,6 +24,7 @@ struct reader {
     struct define_line *define;
     struct entries entries;
     bool is_unreadable;       /* a text is not YAML, or no mapping: no use in looking further */
+    bool has_holes;           /* a transform has faults: more would follow from them */
     struct conf_value *value; /* for `streamrun config` */
     uint32_t values, value_space;
 };

@@ -404,8 +404,23 @@ static void steps_dead_letter(struct steps_one *s)
     }
 }
 
+/* Nobody may look at the options of a step that has faults: half of them may be missing. */
+static void steps_settle(struct steps_one *s, bool has_faults)
+{
+    if (!has_faults) {
+        return;
+    }
+    if (s->out->kind == JOB_TRANSFORM) {
+        s->rd->has_holes = true;
+    }
+    s->out->source = NULL;
+    s->out->sink = NULL;
+    s->out->format = NULL;
+}
+
 static void steps_one(struct steps_one *s)
 {
+    uint32_t errors = s->rd->faults->errors;
     const struct sr_opt *opts = steps_opts[s->out->kind];
     const char *what = arena_printf(s->rd->arena, "%s '%s'", steps_kind[s->out->kind], s->name);
     struct opts_scope scope = {s->rd, s->prefix, "", what ? what : "", s->at};
@@ -435,6 +450,7 @@ static void steps_one(struct steps_one *s)
         steps_format(s);
     }
     steps_leftovers(s);
+    steps_settle(s, s->rd->faults->errors > errors);
 }
 
 /* --- Which steps there are ------------------------------------------------------------------ */

@@ -15,7 +15,7 @@ struct value_unit {
 };
 
 #define VALUE_DURATION_HINT "units: d, h, min, s, ms, µs, ns; without a unit it is milliseconds"
-#define VALUE_SIZE_HINT     "units: b, kb, mb, gb, tb, all powers of 1024; without a unit it is bytes"
+#define VALUE_SIZE_HINT     "units: b, kb, mb, gb, tb, powers of 1024; without a unit it is bytes"
 
 /* In nanoseconds; the first name of a unit is the one that is shown. */
 static const struct value_unit value_durations[] = {

@@ -28,7 +28,7 @@ const struct sr_source_type *registry_source(struct registry *r, const char *nam
 const struct sr_sink_type *registry_sink(struct registry *r, const char *name);
 const struct sr_format_type *registry_format(struct registry *r, const char *name);
 const struct sr_op_type *registry_op(struct registry *r, const char *name);
-/* Why the module that the last look-up found could not be used; NULL: it found none, or was used. */
+/* Why the module that the last look-up found could not be used; NULL: there was none, or it was. */
 const struct sr_error *registry_fault(const struct registry *r);
 
 enum registry_kind { REGISTRY_SOURCE, REGISTRY_SINK, REGISTRY_FORMAT, REGISTRY_OP };

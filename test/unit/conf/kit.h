@@ -32,7 +32,8 @@ struct kit {
     struct registry *registry;
     struct arena *arena;
     struct faults faults;
-    struct job *job;
+    struct job *job;  /* NULL: there were faults */
+    struct job *half; /* what was given out in spite of faults */
     sr_rc rc;
 };
 

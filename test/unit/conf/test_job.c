@@ -213,6 +213,26 @@ START_TEST(all_faults_at_once)
 }
 END_TEST
 
+/* A job with faults is given out for bind to find more, its faulted steps without a type; not when
+ * a transform lacks something that later steps would miss. */
+START_TEST(half_a_job)
+{
+    setup();
+    (void)kit_read(&k, "parallelism.default: none\n" KIT_HEAD "    rows: x\n" KIT_SINK);
+    ck_assert_uint_eq(k.faults.errors, 2);
+    ck_assert_ptr_nonnull(k.half);
+    ck_assert_int_eq(k.half->settings.parallelism, 1);
+    ck_assert_ptr_null(k.half->step[0].source);
+    ck_assert_ptr_nonnull(k.half->step[1].sink);
+    (void)kit_read(&k, KIT_HEAD "transforms: {t: {from: in, wher: a}}\n" KIT_SINK);
+    ck_assert_uint_eq(k.faults.errors, 1);
+    ck_assert_ptr_null(k.half);
+    (void)kit_read(&k, "- a\n");
+    ck_assert_ptr_null(k.half);
+    done();
+}
+END_TEST
+
 /* More faults than are kept are counted, not lost without a word. */
 START_TEST(too_many_faults)
 {
@@ -311,7 +331,7 @@ static void write_file(const char *dir, const char *name, const char *text, char
     ck_assert_int_eq(fclose(f), 0);
 }
 
-/* -D beats the job file, which beats --conf, which beats defaults; each value knows whence it came. */
+/* -D beats the job file, which beats --conf, which beats defaults; each value knows its origin. */
 START_TEST(precedence)
 {
     char dir[] = "/tmp/conf-XXXXXX";
@@ -365,9 +385,25 @@ START_TEST(precedence)
     ck_assert_str_eq(origin, "default");
     ck_assert_str_eq(kit_value(&k, "sources.in.path", NULL), "/work/mine");
 
+    ck_assert_int_eq(unlink(conf), 0);
+    ck_assert_int_eq(unlink(job), 0);
+    ck_assert_int_eq(rmdir(dir), 0);
+    done();
+}
+END_TEST
+
+/* What is wrong with -D, --conf or the file itself is said with the place that it came from. */
+START_TEST(wrong_inputs)
+{
+    char dir[] = "/tmp/conf-XXXXXX";
+    char job[256];
+    char conf[256];
+
+    setup();
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+    write_file(dir, "job.yaml", KIT_HEAD KIT_SINK, job);
     const struct conf_define wrong[] = {{"a", "b"}, {"parallelism.default", "x"}, {"", "y"}};
-    in.define = wrong;
-    in.defines = 3;
+    struct conf_input in = {.path = job, .define = wrong, .defines = 3};
     ck_assert_int_eq(kit_read_input(&k, &in), SR_ECONFIG);
     ck_assert_ptr_nonnull(kit_fault(&k, 1, 1, "unknown key 'a'"));
     const struct fault *f = kit_fault(&k, 2, 21, "'x' is not a whole number");
@@ -377,6 +413,7 @@ START_TEST(precedence)
 
     write_file(dir, "config.yaml", KIT_HEAD, conf);
     in.defines = 0;
+    in.conf_path = conf;
     ck_assert_int_eq(kit_read_input(&k, &in), SR_ECONFIG);
     ck_assert_ptr_nonnull(kit_fault(&k, 3, 5, "is no key of a configuration file"));
     ck_assert_int_eq(unlink(conf), 0);
@@ -633,6 +670,6 @@ START_TEST(keys_are_found)
 }
 END_TEST
 
-UNIT_MAIN("job", whole_job, places_in_texts, all_faults_at_once, too_many_faults, not_there_yet,
-          flink_keys, precedence, secrets, description_reads_back, description_without_its_secret,
-          schemas, what_must_be, keys_are_found)
+UNIT_MAIN("job", whole_job, places_in_texts, all_faults_at_once, half_a_job, too_many_faults,
+          not_there_yet, flink_keys, precedence, wrong_inputs, secrets, description_reads_back,
+          description_without_its_secret, schemas, what_must_be, keys_are_found)

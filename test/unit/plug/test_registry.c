@@ -1,4 +1,4 @@
-/* Types by name, and what is said of modules that cannot be used. MODULES: where they were built. */
+/* Types by name, and what is said of modules that cannot be used. MODULES: where they lie. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -88,7 +88,7 @@ START_TEST(all_or_nothing)
 }
 END_TEST
 
-/* Another interface version, or a type that is too small, is refused before anything is read of it. */
+/* Another interface version, or a type that is too small, is refused before it is looked at. */
 START_TEST(other_versions)
 {
     struct sr_plugin p = ab;
