@@ -232,11 +232,14 @@ void chkdb_close(struct chkdb *c)
     chkdb_rollback(c);
     (void)sqlite3_close_v2(c->db); /* every statement is finalized */
     c->db = NULL;
+    lookvfs_free(c->look);
+    c->look = NULL;
 }
 
 static sr_rc chkdb_open_as(struct chkdb *c, const struct env *env, int flags, struct sr_error *err)
 {
-    int code = sqlite3_open_v2(c->file, &c->db, flags | SQLITE_OPEN_EXRESCODE, env->sqlite_vfs);
+    const char *vfs = c->look ? lookvfs_name(c->look) : env->sqlite_vfs;
+    int code = sqlite3_open_v2(c->file, &c->db, flags | SQLITE_OPEN_EXRESCODE, vfs);
     if (!c->db) {
         return error_set(err, SR_ENOMEM, "open %s: out of memory", c->file);
     }
@@ -421,6 +424,17 @@ static sr_rc chkdb_open_run(struct chkdb *c, const struct env *env, const char *
     return rc == SR_OK ? chkdb_check_job(c, job_id, err) : rc;
 }
 
+/* A commit was interrupted: SQLite must undo it before anything can be read. */
+static sr_rc chkdb_open_undone(struct chkdb *c, const struct env *env, struct sr_error *err)
+{
+    c->look = lookvfs_new(env->sqlite_vfs);
+    if (!c->look) {
+        return error_set(err, SR_ENOMEM, "open %s: out of memory", c->file);
+    }
+    sr_rc rc = chkdb_open_as(c, env, SQLITE_OPEN_READWRITE, err);
+    return rc == SR_OK ? chkdb_check_pages(c, err) : rc;
+}
+
 static sr_rc chkdb_open_look(struct chkdb *c, const struct env *env, const char *job_id,
                              struct sr_error *err)
 {
@@ -428,11 +442,9 @@ static sr_rc chkdb_open_look(struct chkdb *c, const struct env *env, const char 
     if (rc == SR_OK) {
         rc = chkdb_check_pages(c, err);
     }
-    /* A commit was interrupted: SQLite must be allowed to undo it before anything can be read. */
     if (rc == SR_EACCESS && sqlite3_extended_errcode(c->db) == SQLITE_READONLY_ROLLBACK) {
         chkdb_close(c);
-        rc = chkdb_open_as(c, env, SQLITE_OPEN_READWRITE, err);
-        rc = rc == SR_OK ? chkdb_check_pages(c, err) : rc;
+        rc = chkdb_open_undone(c, env, err);
     }
     if (rc == SR_OK) {
         rc = chkdb_check_schema(c, err);

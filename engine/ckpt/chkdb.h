@@ -18,6 +18,7 @@
 
 #include <sqlite3.h>
 
+#include "engine/ckpt/lookvfs.h"
 #include "engine/ckpt/store_type.h"
 
 #define CHKDB_APPLICATION_ID 0x53524350 /* "SRCP": file(1) and sqlite3 .dbinfo show it */
@@ -26,14 +27,15 @@
 
 enum chkdb_mode {
     CHKDB_RUN,  /* reads and writes; the file is there; journal TRUNCATE, synchronous FULL */
-    CHKDB_LOOK, /* read-only; what an interrupted commit left is rolled back first, if need be */
+    CHKDB_LOOK, /* read-only; an interrupted commit is rolled back in memory (lookvfs.h) */
     CHKDB_BUILD /* a new file that is synced when it is complete */
 };
 
 struct chkdb {
     sqlite3 *db;
-    const char *file; /* borrowed; for words */
-    char job_id[33];  /* whose checkpoints these are */
+    const char *file;     /* borrowed; for words */
+    char job_id[33];      /* whose checkpoints these are */
+    struct lookvfs *look; /* NULL: the file is opened as it is */
 };
 
 struct chkdb_fence {

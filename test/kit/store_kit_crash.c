@@ -72,8 +72,19 @@ static void script_check(struct store_world *w, const struct ledger *l)
 {
     struct store_list list = {0};
     struct store_entry e = {0};
+    uint64_t hash = disk_hash(w->disk);
+    uint64_t steps = disk_steps(w->disk);
     sr_rc rc = store_peek(&w->env, &w->conf, w->arena, &e, &w->err);
     ck_assert_msg(rc == SR_OK || (rc == SR_EABSENT && l->published == 0), "%s", w->err.words);
+    if (rc == SR_OK) {
+        struct manifest *m = NULL;
+        rc = store_load(&w->env, e.path, w->arena, &m, &w->err);
+        ck_assert_msg(rc == SR_OK, "%s", w->err.words);
+        store_kit_check(m, e.checkpoint, 1);
+    }
+    ck_assert_uint_eq(disk_hash(w->disk),
+                      hash); /* looking changes nothing, whatever a crash left */
+    ck_assert_uint_eq(disk_steps(w->disk), steps);
     uint64_t peeked = rc == SR_OK ? e.checkpoint : 0;
     if (l->is_marked) {
         ck_assert_int_eq(e.end, MANIFEST_STOPPED);
