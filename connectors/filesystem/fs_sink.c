@@ -617,13 +617,13 @@ static const struct sr_opt fs_sink_opts[] = {
         struct fs_sink_conf, "sink.rolling-policy.file-size", roll_size, .min = 1, .max = INT64_MAX,
         .doc = "A part of this size is closed (128 mb unless written). Where a rolling-policy key "
                "is written, parts go on over checkpoints; else each checkpoint closes its part."),
-    SR_OPT(struct fs_sink_conf, "sink.rolling-policy.rollover-interval", roll_interval, .min = 1,
+    SR_OPT(struct fs_sink_conf, "sink.rolling-policy.rollover-interval", roll_interval, .min = 1000,
            .max = INT64_C(1000000) * 86400 * 365,
            .doc = "A part of this age is closed (30 min unless written)."),
     SR_OPT(struct fs_sink_conf, "sink.rolling-policy.inactivity-interval", inactive_interval,
-           .min = 1, .max = INT64_C(1000000) * 86400 * 365,
+           .min = 1000, .max = INT64_C(1000000) * 86400 * 365,
            .doc = "A part that took no row for so long is closed (30 min unless written)."),
-    SR_OPT(struct fs_sink_conf, "sink.rolling-policy.check-interval", check_interval, .min = 1,
+    SR_OPT(struct fs_sink_conf, "sink.rolling-policy.check-interval", check_interval, .min = 1000,
            .max = INT64_C(1000000) * 86400 * 365,
            .doc =
                "Flink's interval of looking at ages; here they are looked at with each row and at "

@@ -9,7 +9,7 @@ static const struct sr_opt fs_source_opts[] = {
            .doc =
                "A file, a directory (with all files below it), or a pattern with * ? [a-z] {a,b} "
                "and ** for any directories. Names that begin with . or _ are left out."),
-    SR_OPT(struct fs_source_conf, "source.monitor-interval", monitor_interval, .min = 1,
+    SR_OPT(struct fs_source_conf, "source.monitor-interval", monitor_interval, .min = 1000,
            .max = INT64_C(1000000) * 86400 * 365,
            .doc = "How often to look for new files and for growth of files; the source never ends "
                   "then. Absent: what is there is read, and the source ends."),
