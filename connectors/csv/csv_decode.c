@@ -66,49 +66,70 @@ static bool csv_decode_is_null(const struct csv_decoder *x, const struct csv_fie
     return v->op != VALUE_BYTES || !f->is_quoted;
 }
 
+/* What the field means: itself, or what is then in the scratch. NULL: out of memory. */
+static const char *csv_decode_text(struct csv_decoder *x, const struct csv_field *f, uint32_t *len)
+{
+    if (!f->has_marks) {
+        *len = f->len;
+        return (const char *)x->scan.index.bytes + f->at;
+    }
+    if (!csv_decode_room(x, f->len)) {
+        return NULL;
+    }
+    *len = csv_scan_plain(&x->scan, f, x->scratch);
+    return x->scratch;
+}
+
 static enum value_rc csv_decode_value(struct csv_decoder *x, struct sr_decode *d, uint32_t c,
-                                      const struct csv_field *f, struct csv_fault *fault)
+                                      const struct csv_field *f)
 {
     const struct value *v = &x->columns.value[c];
-    const char *text = (const char *)d->bytes + f->at;
-    uint32_t len = f->len;
-    const struct sr_buffer *buffer = d->buffer;
-    if (csv_decode_is_null(x, f, v, text)) {
+    if (csv_decode_is_null(x, f, v, (const char *)d->bytes + f->at)) {
         return value_put_null(d->out, c, v);
     }
-    if (f->has_marks) {
-        if (!csv_decode_room(x, len)) {
-            return VALUE_MEMORY;
-        }
-        len = csv_scan_plain(&x->scan, f, x->scratch);
-        text = x->scratch;
-        buffer = NULL;
+    uint32_t len = 0;
+    const char *text = csv_decode_text(x, f, &len);
+    if (!text) {
+        return VALUE_MEMORY;
     }
-    fault->text = text;
-    fault->len = len;
     if (v->op == VALUE_TEXT && x->scan.index.has_high && !utf8_is_valid(text, len)) {
         return VALUE_UTF8;
     }
-    return value_put(d->out, c, v, text, len, buffer);
+    return value_put(d->out, c, v, text, len, f->has_marks ? NULL : d->buffer);
+}
+
+/* The value was refused: NULL where errors are ignored, else the fault of the record. */
+static void csv_decode_refused(struct csv_decoder *x, struct sr_decode *d, uint32_t c,
+                               const struct csv_field *f, struct csv_fault *fault)
+{
+    const struct value *v = &x->columns.value[c];
+    bool is_fatal = fault->rc == VALUE_MEMORY || fault->rc == VALUE_MISSING;
+    if (x->dialect.is_lenient && !is_fatal) {
+        fault->rc = value_put_null(d->out, c, v);
+    }
+    fault->value = v;
+    fault->text = csv_decode_text(x, f, &fault->len);
+    if (!fault->text) {
+        fault->rc = VALUE_MEMORY;
+    }
 }
 
 /* Puts the field, or notes the first fault of the record. */
-static void csv_decode_field(struct csv_decoder *x, struct sr_decode *d, uint32_t c,
-                             const struct csv_field *f, struct csv_fault *fault)
+static inline void csv_decode_field(struct csv_decoder *x, struct sr_decode *d, uint32_t c,
+                                    const struct csv_field *f, struct csv_fault *fault)
 {
     if (fault->rc != VALUE_OK || !d->out->wanted[c]) {
         return;
     }
-    struct csv_fault now = {.value = &x->columns.value[c], .text = ""};
-    now.rc = csv_decode_value(x, d, c, f, &now);
-    if (now.rc == VALUE_OK) {
+    /* Most fields: text that stays where it is. */
+    if (x->columns.value[c].op == VALUE_TEXT && !f->has_marks && !x->dialect.null_literal &&
+        !x->scan.index.has_high && d->buffer && d->out->col[c]->bytes == d->buffer) {
+        sr_put_span(d->out, c, (uint32_t)(d->bytes - d->buffer->data) + f->at, f->len);
         return;
     }
-    if (x->dialect.is_lenient && now.rc != VALUE_MEMORY && now.rc != VALUE_MISSING) {
-        now.rc = value_put_null(d->out, c, now.value);
-    }
-    if (now.rc != VALUE_OK) {
-        *fault = now;
+    fault->rc = csv_decode_value(x, d, c, f);
+    if (fault->rc != VALUE_OK) {
+        csv_decode_refused(x, d, c, f, fault);
     }
 }
 

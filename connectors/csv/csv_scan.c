@@ -97,13 +97,11 @@ static enum csv_got csv_scan_quoted(struct csv_scan *s, struct csv_field *f)
     }
 }
 
-enum csv_got csv_scan_field(struct csv_scan *s, struct csv_field *f)
+enum csv_got csv_scan_on(struct csv_scan *s, struct csv_field *f, uint32_t p)
 {
     const struct csv_dialect *d = s->dialect;
     const uint8_t *bytes = s->index.bytes;
-    *f = (struct csv_field){.at = s->pos};
-    for (;;) {
-        uint32_t p = csv_index_next(&s->index);
+    for (;; p = csv_index_next(&s->index)) {
         if (p == CSV_INDEX_END) {
             return csv_scan_end(s, f, s->index.len);
         }

@@ -43,10 +43,33 @@ struct csv_decoder {
 void csv_scan_init(struct csv_scan *s, const struct csv_dialect *d);
 void csv_scan_start(struct csv_scan *s, const uint8_t *bytes, uint32_t from, uint32_t len,
                     bool is_whole);
-enum csv_got csv_scan_field(struct csv_scan *s, struct csv_field *f);
+/* The rest of csv_scan_field: the next character that matters, at p, ends no plain field. */
+enum csv_got csv_scan_on(struct csv_scan *s, struct csv_field *f, uint32_t p);
 /* Goes on behind the next newline (or to the end). False: there is none and more may come. */
 bool csv_scan_line(struct csv_scan *s);
 /* What the field means, to `to`, which has room for f->len bytes; answers how many. */
 uint32_t csv_scan_plain(const struct csv_scan *s, const struct csv_field *f, char *to);
+
+/* The next field of the record. */
+static inline enum csv_got csv_scan_field(struct csv_scan *s, struct csv_field *f)
+{
+    *f = (struct csv_field){.at = s->pos};
+    uint32_t p = csv_index_next(&s->index);
+    if (__builtin_expect(p != CSV_INDEX_END, 1)) {
+        uint8_t c = s->index.bytes[p];
+        if (c == (uint8_t)s->dialect->delimiter) {
+            f->len = p - f->at;
+            s->pos = p + 1;
+            return CSV_FIELD;
+        }
+        if (c == '\n') {
+            uint32_t end = p > f->at && s->index.bytes[p - 1] == '\r' ? p - 1 : p;
+            f->len = end - f->at;
+            s->pos = p + 1;
+            return CSV_LAST;
+        }
+    }
+    return csv_scan_on(s, f, p);
+}
 
 #endif
