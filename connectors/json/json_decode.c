@@ -475,8 +475,20 @@ struct json_lines {
     uint32_t begin, end;       /* of the block */
     struct json_places places; /* of its tokens, when is_known */
     bool is_known;
-    uint32_t next; /* first token of the next line */
+    uint32_t next;      /* first token of the next line */
+    uint32_t backslash; /* the first one not before the line; `end` if there is none */
 };
+
+/* Is there a backslash in bytes [at, stop)? The lines are asked in their order. */
+static bool json_decode_has_backslash(const struct sr_decode *d, struct json_lines *k, uint32_t at,
+                                      uint32_t stop)
+{
+    if (k->backslash < at) {
+        const uint8_t *p = memchr(d->bytes + at, '\\', k->end - at);
+        k->backslash = p ? (uint32_t)(p - d->bytes) : k->end;
+    }
+    return k->backslash < stop;
+}
 
 static enum json_end json_decode_line(struct json_decoder *x, struct sr_decode *d,
                                       struct json_lines *k, uint32_t at, uint32_t len)
@@ -500,7 +512,8 @@ static enum json_end json_decode_line(struct json_decoder *x, struct sr_decode *
                           .next = first,
                           .end = last,
                           .base = k->begin,
-                          .stop = at + len};
+                          .stop = at + len,
+                          .has_backslash = json_decode_has_backslash(d, k, at, at + len)};
     return json_decode_record(x, d, &w, at, len);
 }
 
@@ -513,6 +526,8 @@ static bool json_decode_lines(struct json_decoder *x, struct sr_decode *d, uint3
     /* When something is wrong in the block as a whole, each line is looked at alone, so that a bad
      * one does not take its neighbours with it. */
     k.is_known = rc == JSON_INDEXED || rc == JSON_EMPTY;
+    const uint8_t *backslash = memchr(d->bytes + k.begin, '\\', end - k.begin);
+    k.backslash = backslash ? (uint32_t)(backslash - d->bytes) : end;
     while (d->used < end) {
         if (sr_builder_is_full(d->out) || d->out->is_broken) {
             return false;

@@ -11,23 +11,6 @@ bool json_walk_fail(struct json_walk *w, uint32_t at, const char *fault)
     return false;
 }
 
-static inline bool json_walk_is_blank(uint8_t c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
-/* Takes the next token: from its first byte to the next token, without blanks. */
-static inline struct json_token json_walk_slice(struct json_walk *w)
-{
-    struct json_token t = {.at = w->base + w->at[w->next++]};
-    uint32_t end = json_walk_place(w);
-    while (end > t.at && json_walk_is_blank(w->bytes[end - 1])) {
-        end--;
-    }
-    t.len = end - t.at;
-    return t;
-}
-
 /* --- Scalars --------------------------------------------------------------------------------- */
 
 static bool json_walk_digits(const uint8_t **p, const uint8_t *end)
@@ -74,28 +57,6 @@ static bool json_walk_word(struct json_walk *w, struct json_token *t, const char
     return json_walk_fail(w, t->at,
                           "this is not a value: it must be a string, a number, an object, "
                           "an array, true, false or null");
-}
-
-static bool json_walk_quotes(struct json_walk *w, struct json_token *t)
-{
-    const uint8_t *s = w->bytes + t->at;
-    if (t->len < 2 || s[0] != '"' || s[t->len - 1] != '"') {
-        return json_walk_fail(w, t->at, "a string is expected here, in double quotes");
-    }
-    t->kind = JSON_STRING;
-    t->at++;
-    t->len -= 2;
-    t->has_escapes = memchr(s + 1, '\\', t->len) != NULL;
-    return true;
-}
-
-bool json_walk_string(struct json_walk *w, struct json_token *t)
-{
-    if (w->next >= w->end) {
-        return json_walk_fail(w, w->stop, "the text ends too early");
-    }
-    *t = json_walk_slice(w);
-    return json_walk_quotes(w, t);
 }
 
 static bool json_walk_scalar(struct json_walk *w, struct json_token *t)
@@ -336,7 +297,7 @@ static bool json_walk_container(struct json_walk *w, struct json_token *t)
     return true;
 }
 
-bool json_walk_value(struct json_walk *w, struct json_token *t)
+bool json_walk_other(struct json_walk *w, struct json_token *t)
 {
     if (w->next >= w->end) {
         return json_walk_fail(w, w->stop, "the text ends too early");

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "connectors/json/json_parse.h"
 
@@ -19,6 +20,7 @@ struct json_walk {
     uint32_t next, end; /* into `at` */
     uint32_t base;      /* added to a place gives a byte of `bytes` */
     uint32_t stop;      /* first byte behind the text */
+    bool has_backslash; /* somewhere in the text; else no string has escapes */
     const char *fault;  /* NULL until something is wrong */
     uint32_t fault_at;  /* byte of `bytes` */
 };
@@ -62,10 +64,54 @@ static inline bool json_walk_take(struct json_walk *w, uint8_t c)
     return true;
 }
 
+static inline bool json_walk_is_blank(uint8_t c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+/* Takes the next token: from its first byte to the next token, without blanks. */
+static inline struct json_token json_walk_slice(struct json_walk *w)
+{
+    struct json_token t = {.at = w->base + w->at[w->next++]};
+    uint32_t end = json_walk_place(w);
+    while (end > t.at && json_walk_is_blank(w->bytes[end - 1])) {
+        end--;
+    }
+    t.len = end - t.at;
+    return t;
+}
+
+/* A slice as a string, if it is one. */
+static inline bool json_walk_quotes(struct json_walk *w, struct json_token *t)
+{
+    const uint8_t *s = w->bytes + t->at;
+    if (t->len < 2 || s[0] != '"' || s[t->len - 1] != '"') {
+        return json_walk_fail(w, t->at, "a string is expected here, in double quotes");
+    }
+    t->kind = JSON_STRING;
+    t->at++;
+    t->len -= 2;
+    t->has_escapes = w->has_backslash && memchr(s + 1, '\\', t->len) != NULL;
+    return true;
+}
+
 /* The string that is next. */
-bool json_walk_string(struct json_walk *w, struct json_token *t);
-/* The value that is next, whatever it is; of containers all of it, checked. */
-bool json_walk_value(struct json_walk *w, struct json_token *t);
+static inline bool json_walk_string(struct json_walk *w, struct json_token *t)
+{
+    if (w->next >= w->end) {
+        return json_walk_fail(w, w->stop, "the text ends too early");
+    }
+    *t = json_walk_slice(w);
+    return json_walk_quotes(w, t);
+}
+
+/* The number, literal or container that is next; of containers all of it, checked. */
+bool json_walk_other(struct json_walk *w, struct json_token *t);
+/* The value that is next, whatever it is. */
+static inline bool json_walk_value(struct json_walk *w, struct json_token *t)
+{
+    return json_walk_peek(w) == '"' ? json_walk_string(w, t) : json_walk_other(w, t);
+}
 
 /* The string with its escapes resolved, to `to`: room for t->len bytes. False: a bad escape, of
  * which `fault` tells. */
