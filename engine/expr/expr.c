@@ -63,6 +63,29 @@ static const struct expr *expr_null_of(struct arena *a, const struct sr_type *t)
     return e;
 }
 
+/* Literals that no walk looks at are not counted. */
+static void expr_measure(struct expr *e, const struct expr *const *arg, uint32_t args)
+{
+    e->depth = 0;
+    e->size = args;
+    for (uint32_t i = 0; i < args; i++) {
+        e->depth = arg[i]->depth >= e->depth ? arg[i]->depth + 1 : e->depth;
+        e->size = arg[i]->size > EXPR_SIZE_MAX ? EXPR_SIZE_MAX + 1 : e->size + arg[i]->size;
+        e->size = e->size > EXPR_SIZE_MAX ? EXPR_SIZE_MAX + 1 : e->size;
+    }
+}
+
+static bool expr_is_too_large(const struct expr *e, struct sr_error *err)
+{
+    if (e->depth > EXPR_DEPTH_MAX) {
+        (void)error_set(err, SR_ELIMIT, "the expression is nested more than %u calls deep",
+                        EXPR_DEPTH_MAX);
+    } else if (e->size > EXPR_SIZE_MAX) {
+        (void)error_set(err, SR_ELIMIT, "the expression has more than %u parts", EXPR_SIZE_MAX);
+    }
+    return e->depth > EXPR_DEPTH_MAX || e->size > EXPR_SIZE_MAX;
+}
+
 const struct expr **expr_array(struct arena *a, uint32_t n)
 {
     return arena_array(a, n > 0 ? n : 1, sizeof(void *));
@@ -78,10 +101,8 @@ static struct expr *expr_build(struct arena *a, const struct func *f, const stru
     }
     for (uint32_t i = 0; i < args; i++) {
         copy[i] = arg[i];
-        if (arg[i]->depth >= e->depth) {
-            e->depth = arg[i]->depth + 1;
-        }
     }
+    expr_measure(e, copy, kernel && (kernel->flags & KERNEL_FIRST) ? 1 : args);
     e->func = f;
     e->kernel = kernel;
     e->args = args;
@@ -107,18 +128,15 @@ static const char *expr_types(struct arena *a, const struct expr *const *arg, ui
 
 static const struct expr *expr_bound(struct bind_call *b)
 {
-    if (b->whole) {
-        return b->whole;
+    const struct expr *e = b->whole;
+    if (!e) {
+        e = expr_make(b->arena, b->func, b->kernel, b->type, b->arg, b->args);
     }
-    const struct expr *e = expr_make(b->arena, b->func, b->kernel, b->type, b->arg, b->args);
     if (!e) {
         (void)error_set(b->err, SR_ENOMEM, "out of memory");
-    } else if (e->depth > EXPR_DEPTH_MAX) {
-        (void)error_set(b->err, SR_ELIMIT, "the expression is nested more than %u calls deep",
-                        EXPR_DEPTH_MAX);
         return NULL;
     }
-    return e;
+    return expr_is_too_large(e, b->err) ? NULL : e;
 }
 
 static const struct expr *expr_unknown(const char *name, struct sr_error *err)
@@ -232,9 +250,11 @@ const struct expr *expr_cast(struct arena *a, const struct expr *e, const struct
         return NULL;
     }
     struct expr *call = expr_build(a, cast_func(is_try), kernel, type, &e, 1);
-    if (!call || call->depth > EXPR_DEPTH_MAX) {
-        (void)error_set(err, call ? SR_ELIMIT : SR_ENOMEM,
-                        call ? "the expression is nested too deep" : "out of memory");
+    if (!call) {
+        (void)error_set(err, SR_ENOMEM, "out of memory");
+        return NULL;
+    }
+    if (expr_is_too_large(call, err)) {
         return NULL;
     }
     call->is_try = is_try;
@@ -333,14 +353,13 @@ const struct expr *expr_replace(struct arena *a, const struct expr *e, const str
     if (!arg || !copy) {
         return NULL;
     }
-    copy->depth = 0;
     for (uint32_t i = 0; i < e->args; i++) {
         arg[i] = expr_replace(a, e->arg[i], by);
         if (!arg[i]) {
             return NULL;
         }
-        copy->depth = arg[i]->depth >= copy->depth ? arg[i]->depth + 1 : copy->depth;
     }
     copy->arg = arg;
-    return copy->depth > EXPR_DEPTH_MAX ? NULL : copy;
+    expr_measure(copy, arg, e->kernel && (e->kernel->flags & KERNEL_FIRST) ? 1 : e->args);
+    return expr_is_too_large(copy, NULL) ? NULL : copy;
 }

@@ -20,7 +20,8 @@ enum expr_kind { EXPR_LITERAL, EXPR_COLUMN, EXPR_CALL };
 struct func;   /* one row of the table of functions: func.h */
 struct kernel; /* the loop that computes a call: kernel.h */
 
-#define EXPR_DEPTH_MAX 250u /* nesting of calls; deeper trees are refused */
+#define EXPR_DEPTH_MAX 250u   /* nesting of calls; deeper trees are refused */
+#define EXPR_SIZE_MAX  20000u /* calls, shared ones as often as they are used */
 
 struct expr {
     enum expr_kind kind;
@@ -45,6 +46,7 @@ struct expr {
     const struct kernel *kernel; /* NULL: the compiler lays it out (AND, CASE, COALESCE ...) */
     bool is_try;                 /* a failure is NULL: TRY_CAST */
     uint32_t depth;              /* 0 for leaves; at most EXPR_DEPTH_MAX, which bounds recursion */
+    uint32_t size;               /* calls below it; at most EXPR_SIZE_MAX, which bounds walks */
     uint32_t args;
     const struct expr *const *arg;
 };
@@ -83,7 +85,8 @@ const struct expr *expr_coerce(struct arena *a, const struct expr *e, const stru
 bool expr_is_constant(const struct expr *e); /* no column, and deterministic */
 bool expr_equal(const struct expr *a, const struct expr *b);
 void expr_columns(const struct expr *e, bool *used); /* sets used[column] for every column in it */
-/* e with column c replaced by by[c]: for fusing projections and pushing filters. */
+/* e with column c replaced by by[c]: for fusing projections and pushing filters. NULL: out of
+ * memory, or the result would be deeper or larger than a tree may be. */
 const struct expr *expr_replace(struct arena *a, const struct expr *e,
                                 const struct expr *const *by);
 const char *expr_text(struct arena *a, const struct expr *e, const struct sr_schema *s);

@@ -70,6 +70,25 @@ static const char *text_quoted(struct arena *a, const char *prefix, const char *
     return out ? arena_printf(a, "%s'%s'", prefix, out) : NULL;
 }
 
+/* In the largest unit that leaves no rest, so that it reads as it was written. */
+static const char *text_interval(struct arena *a, int64_t ms)
+{
+    static const struct {
+        int64_t ms;
+        const char *unit;
+    } units[] = {{86400000, "DAY"}, {3600000, "HOUR"}, {60000, "MINUTE"}, {1000, "SECOND"}};
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        if (ms != 0 && ms % units[i].ms == 0) {
+            return arena_printf(a, "INTERVAL '%lld' %s", (long long)(ms / units[i].ms),
+                                units[i].unit);
+        }
+    }
+    bool is_negative = ms < 0;
+    uint64_t size = is_negative ? 0 - (uint64_t)ms : (uint64_t)ms;
+    return arena_printf(a, "INTERVAL %s'%llu.%03llu' SECOND", is_negative ? "-" : "",
+                        (unsigned long long)(size / 1000), (unsigned long long)(size % 1000));
+}
+
 static const char *text_literal(struct arena *a, const struct expr *e)
 {
     const char *value = NULL;
@@ -92,8 +111,9 @@ static const char *text_literal(struct arena *a, const struct expr *e)
     case SR_TIMESTAMP_LTZ:
         return text_quoted(a, "TIMESTAMP ", value, (uint32_t)strlen(value));
     case SR_INTERVAL_MONTH:
+        return arena_printf(a, "INTERVAL '%lld' MONTH", (long long)e->value.i);
     case SR_INTERVAL_SECOND:
-        return text_quoted(a, "INTERVAL ", value, (uint32_t)strlen(value));
+        return text_interval(a, e->value.i);
     case SR_BINARY:
     case SR_VARBINARY:
         return text_quoted(a, "x", value, (uint32_t)strlen(value));

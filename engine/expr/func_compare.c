@@ -3,6 +3,7 @@
 
 #include "engine/data/schema.h"
 #include "engine/expr/decimal.h"
+#include "engine/expr/extreme.h"
 #include "engine/expr/family.h"
 #include "engine/expr/in_list.h"
 #include "engine/expr/program.h"
@@ -316,31 +317,9 @@ static bool compare_bind_distinct(struct bind_call *b)
     return b->whole != NULL;
 }
 
-/* CASE WHEN a >= b THEN a [WHEN (a >= b) IS NULL THEN NULL] ELSE b END, over all arguments. */
 static bool compare_bind_extreme(struct bind_call *b)
 {
-    const struct expr *best = b->arg[0];
-    for (uint32_t i = 1; i < b->args; i++) {
-        const struct expr *pair[2] = {best, b->arg[i]}, *part[5];
-        uint32_t n = 0;
-        const struct expr *wins = bind_sub(b, b->func->data == COMPARE_GE ? ">=" : "<=", pair, 2);
-        if (!wins) {
-            return false;
-        }
-        part[n++] = wins;
-        part[n++] = best;
-        if (wins->type.is_nullable) {
-            part[n++] = bind_sub(b, "IS NULL", &wins, 1);
-            part[n++] = expr_null(b->arena);
-        }
-        part[n++] = b->arg[i];
-        best = bind_sub(b, "CASE", part, n);
-        if (!best) {
-            return false;
-        }
-    }
-    b->whole = best;
-    return true;
+    return extreme_bind(b, b->func->data == COMPARE_GE);
 }
 
 #define COMPARE_ROW(sign, op, words)                                                    \

@@ -130,8 +130,8 @@ static bool cond_bind_logic(struct bind_call *b)
             struct sr_type t = type_nullable(type_of(SR_BOOLEAN), pair[0]->type.is_nullable ||
                                                                       pair[1]->type.is_nullable);
             b->arg[to] = expr_make(b->arena, b->func, NULL, t, pair, 2);
-            if (!b->arg[to] || b->arg[to]->depth > EXPR_DEPTH_MAX) {
-                return bind_fails(b, "the expression is nested too deep");
+            if (!b->arg[to]) {
+                return bind_fails(b, "out of memory");
             }
         }
         n = to;

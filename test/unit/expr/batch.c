@@ -17,8 +17,22 @@ uint64_t batch_random(uint64_t *state)
 
 static void batch_text(struct batch *b, struct sr_column *c, uint32_t r, uint64_t *seed)
 {
-    static const char *const words[] = {"",      "a",      "abc",   "12",         "-7",   "x,y,z",
-                                        "Ärger", "日本語", " pad ", "2020-02-29", "true", "1.5"};
+    static const char *const words[] = {"",
+                                        "a",
+                                        "abc",
+                                        "12",
+                                        "-7",
+                                        "x,y,z",
+                                        "Ärger",
+                                        "日本語",
+                                        " pad ",
+                                        "2020-02-29",
+                                        "true",
+                                        "1.5",
+                                        "\xff\xfe",
+                                        "a\xe6\x97",
+                                        "stra\xc3\x9f"
+                                        "e"};
     const char *w = words[batch_random(seed) % (sizeof(words) / sizeof(words[0]))];
     ck_assert(column_put_bytes(b->home, c, r, w, (uint32_t)strlen(w)));
 }

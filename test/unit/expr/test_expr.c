@@ -107,6 +107,25 @@ START_TEST(deep_trees_are_refused)
 }
 END_TEST
 
+/* What doubles with each call (NULLIF needs its first argument twice) is refused before walking it
+ * would take long. */
+START_TEST(trees_that_double_are_refused)
+{
+    struct batch b;
+    struct sr_error err = {0};
+    batch_open(&b, 1, 1, true);
+    const struct expr *arg[2] = {batch_col(&b, 'i'), batch_num(&b, "1")};
+    uint32_t calls = 0;
+    for (const struct expr *e = arg[0]; e; calls++) {
+        arg[0] = e;
+        e = expr_call(b.arena, "NULLIF", arg, 2, &err);
+    }
+    ck_assert_uint_lt(calls, 20);
+    ck_assert_int_eq(err.rc, SR_ELIMIT);
+    batch_close(&b);
+}
+END_TEST
+
 /* Implicit coercion widens, and never loses. */
 START_TEST(coercion_only_widens)
 {
@@ -173,5 +192,5 @@ START_TEST(functions_are_documented)
 END_TEST
 
 UNIT_MAIN("expr", equal_trees_are_known, columns_are_replaced, misfits_are_refused_with_words,
-          a_failure_is_told_once, deep_trees_are_refused, coercion_only_widens,
-          aggregates_are_typed_as_in_flink, functions_are_documented)
+          a_failure_is_told_once, deep_trees_are_refused, trees_that_double_are_refused,
+          coercion_only_widens, aggregates_are_typed_as_in_flink, functions_are_documented)
