@@ -30,6 +30,7 @@ static uint64_t host_random(const struct sr_host *h)
     return e->random(e);
 }
 
+SR_PRINTF(3, 4)
 static void host_log(const struct sr_host *h, enum sr_level level, const char *fmt, ...)
 {
     char line[1024];
@@ -41,6 +42,7 @@ static void host_log(const struct sr_host *h, enum sr_level level, const char *f
     env_log(ctx->env, level, ctx->who, "%s", line);
 }
 
+SR_PRINTF(4, 5)
 static sr_rc host_fail(const struct sr_host *h, struct sr_error *err, sr_rc rc, const char *fmt,
                        ...)
 {
