@@ -311,7 +311,9 @@ static void bind_plan(struct binder *b, const struct plan **out)
 {
     struct sr_error err = {0};
     if (plan_make(b->graph, b->registry, out, &err) != SR_OK) {
-        bind_fault_at(b, (struct place){.file = b->job->file}, NULL, "%s", err.words);
+        const struct job_step *culprit = b->graph->culprit;
+        bind_fault_at(b, culprit ? culprit->name.at : (struct place){.file = b->job->file}, NULL,
+                      "%s", err.words);
         return;
     }
     bind_check_guarantees(b, *out);

@@ -64,7 +64,8 @@ struct logic_graph {
     struct arena *arena;
     const struct job *job;
     uint32_t nodes, capacity;
-    struct logic **node; /* inputs before their readers */
+    struct logic **node;            /* inputs before their readers */
+    const struct job_step *culprit; /* when a rewrite refuses: whose fault it is; NULL: not known */
 };
 
 struct logic_graph *logic_graph_new(struct arena *a, const struct job *job); /* NULL: no memory */

@@ -12,7 +12,7 @@ static uint32_t place_written(const struct logic_graph *g, const struct job_step
 }
 
 /* Changes of one row must stay in order, so an updating result is only split by its key. */
-static sr_rc place_sink(const struct logic_graph *g, struct logic *n, struct sr_error *err)
+static sr_rc place_sink(struct logic_graph *g, struct logic *n, struct sr_error *err)
 {
     n->parallelism = place_at_most(place_written(g, n->step), n->sink_caps.parts_max);
     const struct logic *in = n->input[0];
@@ -27,6 +27,7 @@ static sr_rc place_sink(const struct logic_graph *g, struct logic *n, struct sr_
             return SR_OK;
         }
     }
+    g->culprit = n->step;
     return error_set(err, SR_ECONFIG,
                      "sink '%s' takes updating results with parallelism %u behind %u subtasks: "
                      "changes of one row could overtake each other; write primary-key or the same "
@@ -34,7 +35,7 @@ static sr_rc place_sink(const struct logic_graph *g, struct logic *n, struct sr_
                      n->step->name.text, n->parallelism, in->parallelism);
 }
 
-static sr_rc place_one(const struct logic_graph *g, struct logic *n, struct sr_error *err)
+static sr_rc place_one(struct logic_graph *g, struct logic *n, struct sr_error *err)
 {
     switch (n->kind) {
     case LOGIC_SOURCE:
@@ -68,6 +69,7 @@ sr_rc logic_place(struct logic_graph *g, struct sr_error *err)
         }
         int64_t max = g->job->settings.max_parallelism;
         if (max > 0 && n->parallelism > max) {
+            g->culprit = n->step;
             return error_set(
                 err, SR_ECONFIG,
                 "step '%s' has parallelism %u, more than pipeline.max-parallelism %lld",

@@ -258,6 +258,26 @@ START_TEST(promises_beyond_the_weakest_link_are_faults)
 }
 END_TEST
 
+START_TEST(changes_of_a_row_may_not_overtake_each_other)
+{
+    jobs_check_faults("source a; schema=k INT\n"
+                      "transform t; from=a; group=k; select=k | COUNT(*) AS n\n"
+                      "sink s; from=t; parallelism=2\n",
+                      "3:6 sink 's' takes updating results with parallelism 2 behind 1 subtasks: "
+                      "changes of one row could overtake each other; write primary-key or the same "
+                      "parallelism\n");
+    struct jobs_bound b = jobs_open("source a; schema=k INT\n"
+                                    "transform t; from=a; group=k; select=COUNT(*) AS n | k\n"
+                                    "sink s; from=t; parallelism=2; key=k\n",
+                                    1);
+    ck_assert_ptr_nonnull(b.plan);
+    const struct plan_edge *last = &b.plan->edge[b.plan->edges - 1];
+    ck_assert_int_eq(last->ship, SHIP_HASH);
+    ck_assert_str_eq(b.plan->node[last->from_node].out->field[last->key[0]].name, "k");
+    jobs_close(&b);
+}
+END_TEST
+
 START_TEST(constants_bind_without_columns)
 {
     struct arena *a = arena_new();
@@ -278,4 +298,5 @@ UNIT_MAIN("bind", select_lists_are_named_and_typed,
           schemas_and_watermarks_are_checked, sinks_take_columns_by_name,
           a_mapping_of_columns_is_a_schema, a_connector_may_bring_its_schema,
           what_is_not_there_yet_is_said, unions_need_the_same_columns,
-          promises_beyond_the_weakest_link_are_faults, constants_bind_without_columns)
+          promises_beyond_the_weakest_link_are_faults, changes_of_a_row_may_not_overtake_each_other,
+          constants_bind_without_columns)
