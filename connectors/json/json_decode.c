@@ -448,8 +448,12 @@ static enum json_end json_decode_alone(struct json_decoder *x, struct sr_decode 
         struct json_fault fault = {.words = json_decode_index_words(rc)};
         return json_decode_refuse(x, d, at, len, &fault) ? JSON_BAD : JSON_FULL;
     }
-    struct json_walk w = {
-        .bytes = d->bytes, .at = places.at, .end = places.count, .base = at, .stop = at + len};
+    struct json_walk w = {.bytes = d->bytes,
+                          .at = places.at,
+                          .end = places.count,
+                          .base = at,
+                          .stop = at + len,
+                          .has_backslash = true};
     return json_decode_record(x, d, &w, at, len);
 }
 

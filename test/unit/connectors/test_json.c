@@ -42,6 +42,7 @@ START_TEST(records_are_the_same_however_bytes_arrive)
           "{\"d\":1e3 , \"x\" : {\"id\":[7]}, \"id\" : 3}\n{\"id\":4}");
     feeds("{\"id\":1}\n{\"id\":\n2}\n{\"id\":3}\n");
     feeds("{\"id\":1}\n{\"s\":\"open}\n{\"id\":3}\n{\"id\":4,\"s\":\"\xff\"}\n{\"id\":5}\n");
+    feeds("{\"s\":\"a\\n\"}\n{\"s\":\"open}\n{\"s\":\"\\u00e9\"}\n");
     feeds("[{\"id\":1},{\"id\":2}]\nnull\n[]\n{\"id\":3}\n");
     feeds("");
     feeds("\n\n");
