@@ -118,9 +118,16 @@ static sr_rc fs_sink_make_dirs(struct fs_sink *s, const char *dir, struct sr_err
 static sr_rc fs_sink_probe(struct fs_sink *s, struct sr_error *err)
 {
     const struct sr_files *files = s->host->files;
-    char name[FS_SINK_STEM * 2];
-    (void)snprintf(name, sizeof(name), ".probe-%s%" PRIx64, s->run, s->host->random(s->host));
-    char *path = fs_path_join(s->dir, name);
+    char *path = NULL;
+    /* Named as a leftover of this sink, so that one that could not be removed goes at recovery. */
+    size_t size = strlen(s->own) + FS_SINK_STEM * 2;
+    char *all = malloc(size);
+    if (all) {
+        (void)snprintf(all, size, "%s%sprobe-%016" PRIx64 FS_SINK_END, s->own, s->run,
+                       s->host->random(s->host));
+        path = fs_path_join(s->dir, all);
+    }
+    free(all);
     struct sr_file *f = NULL;
     struct sr_error ignored;
     sr_rc rc =

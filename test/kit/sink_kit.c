@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "test/kit/faulty.h"
+
 static const struct sr_field sink_field = {
     "line", {.kind = SR_VARCHAR, .is_nullable = true, .length = SR_LENGTH_MAX}};
 static const struct sr_schema sink_schema = {.fields = 1, .field = &sink_field, .rowtime = -1};
@@ -56,7 +58,8 @@ static void sink_note_drop(struct sink_notes_kept *k, uint32_t i)
 
 static void sink_asked(const struct sr_sink_open *o) { ((struct sink_run *)o->engine)->asked++; }
 
-void sink_run_open(struct sink_run *r, const struct sink_kit *k, uint32_t parts, uint64_t attempt)
+sr_rc sink_run_try_open(struct sink_run *r, const struct sink_kit *k, uint32_t parts,
+                        uint64_t attempt)
 {
     memset(r, 0, sizeof(*r));
     r->kit = k;
@@ -83,8 +86,18 @@ void sink_run_open(struct sink_run *r, const struct sink_kit *k, uint32_t parts,
                                            .ask_checkpoint = sink_asked,
                                            .engine = r};
         sr_rc rc = k->type->open(r->sink[p], &r->open[p], &r->err);
-        ck_assert_msg(rc == SR_OK, "open: %s", r->err.words);
+        if (rc != SR_OK) {
+            r->parts = p + 1; /* the failed one is closed too */
+            return rc;
+        }
     }
+    return SR_OK;
+}
+
+void sink_run_open(struct sink_run *r, const struct sink_kit *k, uint32_t parts, uint64_t attempt)
+{
+    sr_rc rc = sink_run_try_open(r, k, parts, attempt);
+    ck_assert_msg(rc == SR_OK, "open: %s", r->err.words);
 }
 
 void sink_run_restore(struct sink_run *r, const struct sink_run *from)
@@ -128,18 +141,21 @@ sr_rc sink_run_write(struct sink_run *r, uint32_t part, uint32_t first, uint32_t
 sr_rc sink_run_prepare(struct sink_run *r, uint64_t checkpoint, bool is_last)
 {
     struct sr_wait wait = {.fd = -1, .until_us = INT64_MAX};
-    for (uint32_t i = r->kept.count; i-- > 0;) { /* states are replaced */
-        if (r->kept.note[i].kind == SR_NOTE_STATE) {
-            sink_note_drop(&r->kept, i);
-        }
-    }
     uint32_t before = r->kept.count;
     sr_rc rc = SR_OK;
     for (uint32_t p = 0; rc == SR_OK && p < r->parts; p++) {
         rc = r->kit->type->prepare(r->sink[p], checkpoint, is_last, &r->kept.base, &wait, &r->err);
     }
+    while (rc != SR_OK && r->kept.count > before) { /* notes of a call that fails do not count */
+        sink_note_drop(&r->kept, r->kept.count - 1);
+    }
     for (uint32_t i = before; i < r->kept.count; i++) {
         r->kept.note[i].checkpoint = checkpoint;
+    }
+    for (uint32_t i = before; rc == SR_OK && i-- > 0;) { /* states are replaced */
+        if (r->kept.note[i].kind == SR_NOTE_STATE) {
+            sink_note_drop(&r->kept, i);
+        }
     }
     return rc;
 }
@@ -154,7 +170,7 @@ sr_rc sink_run_commit(struct sink_run *r, bool forget)
         }
         struct sr_bytes note = {r->kept.note[i].bytes, r->kept.note[i].len};
         rc = r->kit->type->commit(r->sink[0], r->kept.note[i].checkpoint, note, &r->err);
-        if (forget) {
+        if (forget && rc == SR_OK) {
             sink_note_drop(&r->kept, i);
         } else {
             i++;
@@ -319,6 +335,49 @@ static void sink_check_same_numbers(const struct sink_kit *k)
     sink_expect(k, "a second run with the same numbers", 6, true);
 }
 
+/* Writes, and takes checkpoints 1 and 2; *safe is the last row of a checkpoint that was taken. */
+static sr_rc sink_try(struct sink_run *r, uint32_t *safe)
+{
+    sr_rc rc = r->kit->type->recover ? r->kit->type->recover(r->sink[0], NULL, 0, &r->err) : SR_OK;
+    for (uint32_t n = 1; rc == SR_OK && n <= 2; n++) {
+        rc = sink_run_write(r, 0, *safe + 1, *safe + 4);
+        rc = rc == SR_OK ? sink_run_prepare(r, n, false) : rc;
+        if (rc == SR_OK) {
+            *safe += 4;
+            rc = sink_run_commit(r, true);
+        }
+    }
+    return rc;
+}
+
+/* False: the run needs fewer than n operations. */
+static bool sink_check_fault(const struct sink_kit *k, uint32_t n, bool is_crash)
+{
+    struct sink_run r, next;
+    uint32_t safe = 0;
+    k->reset(k->stage);
+    faulty_fail(n, is_crash);
+    sr_rc rc = sink_run_try_open(&r, k, 1, 1);
+    rc = rc == SR_OK ? sink_try(&r, &safe) : rc;
+    ck_assert_msg(rc == SR_OK || r.err.words[0] != 0, "operation %u fails without words", n);
+    sink_run_close(&r);
+    bool has_failed = faulty_heal();
+    ck_assert_msg(rc == SR_OK || has_failed, "without a fault: %s", r.err.words);
+    sink_run_open(&next, k, 1, 2);
+    sink_run_restore(&next, &r);
+    SINK_OK(&next, sink_run_write(&next, 0, safe + 1, 10));
+    SINK_OK(&next, sink_run_prepare(&next, 3, true));
+    SINK_OK(&next, sink_run_commit(&next, true));
+    char when[64];
+    snprintf(when, sizeof(when), "file operation %u fails%s", n,
+             is_crash ? ", and all behind" : "");
+    sink_expect(k, when, 10, true);
+    ck_assert_msg(k->leftovers(k->stage)[0] == 0, "%s, leaves %s", when, k->leftovers(k->stage));
+    sink_run_done(&next);
+    sink_run_done(&r);
+    return has_failed;
+}
+
 void sink_kit_check(const struct sink_kit *k)
 {
     sink_check_twice(k);
@@ -332,6 +391,11 @@ void sink_kit_check(const struct sink_kit *k)
     }
     if (!k->is_at_end) { /* a plain file is replaced by a fresh run */
         sink_check_same_numbers(k);
+    }
+    faulty_install(k->stage);
+    for (uint32_t n = 0; sink_check_fault(k, n, false); n++) {
+    }
+    for (uint32_t n = 0; sink_check_fault(k, n, true); n++) {
     }
     k->reset(k->stage);
 }

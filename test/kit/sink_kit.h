@@ -48,6 +48,9 @@ struct sink_run {
 };
 
 void sink_run_open(struct sink_run *r, const struct sink_kit *k, uint32_t parts, uint64_t attempt);
+/* The same where opening may fail: close what is open. */
+sr_rc sink_run_try_open(struct sink_run *r, const struct sink_kit *k, uint32_t parts,
+                        uint64_t attempt);
 /* Restores the state notes of `from` by turns, commits what it had not, and recovers. */
 void sink_run_restore(struct sink_run *r, const struct sink_run *from);
 sr_rc sink_run_write(struct sink_run *r, uint32_t part, uint32_t first, uint32_t last);
@@ -63,7 +66,8 @@ struct sr_view *sink_kit_view(struct stage *s, uint32_t first, uint32_t last);
 
 /* Nothing shows before its commit; twice committed shows once, by another instance too; a crash
  * between prepare and commit loses nothing, one before prepare leaves nothing; a dropped checkpoint's
- * rows come with the next; two subtasks; recover removes leftovers and nothing else. */
+ * rows come with the next; two subtasks; recover removes leftovers and nothing else; a file operation
+ * that fails, any one, alone or with all behind it, costs no row and doubles none. */
 void sink_kit_check(const struct sink_kit *k);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "engine/base/bytes.h"
 #include "engine/data/builder.h"
+#include "test/kit/faulty.h"
 #include "test/kit/line_format.h"
 
 static const struct sr_field source_field = {
@@ -325,6 +326,22 @@ static void source_check_resume(const struct source_kit *k, const char *all, uin
     source_run_close(&third);
 }
 
+/* A run in which file operation n fails either says so or reads everything. False: none failed. */
+static bool source_check_fault(const struct source_kit *k, const char *all, uint32_t n)
+{
+    struct source_run r;
+    source_run_open(&r, k, 1, 50, NULL);
+    faulty_fail(n, true);
+    if (source_run_discover(&r) == SR_DISCOVERED_ALL &&
+        source_run_read(&r, UINT32_MAX) != SR_POLL_FAILED) {
+        ck_assert_msg(strcmp(source_by_split(&r, r.text), all) == 0, "operation %u loses rows", n);
+    } else {
+        ck_assert_msg(r.err.words[0] != 0, "operation %u fails without words", n);
+    }
+    source_run_close(&r);
+    return faulty_heal();
+}
+
 void source_kit_check(const struct source_kit *k)
 {
     const char *all = source_kit_read(k, 1, SR_BATCH_ROWS);
@@ -339,5 +356,8 @@ void source_kit_check(const struct source_kit *k)
     }
     for (uint32_t cut = 0; cut <= rows; cut++) {
         source_check_resume(k, all, cut);
+    }
+    faulty_install(k->stage);
+    for (uint32_t n = 0; source_check_fault(k, all, n); n++) {
     }
 }

@@ -61,7 +61,8 @@ const char *source_kit_read(const struct source_kit *k, uint32_t parts, uint32_t
 const char *source_kit_lines(struct stage *s, const char *text);
 
 /* Batches of one row, two readers, and a resume behind each row read the same rows; restored splits
- * are not named again; a position that was never read from is the same position. */
+ * are not named again; a position that was never read from is the same position; a file operation
+ * that fails is said. */
 void source_kit_check(const struct source_kit *k);
 
 #endif
