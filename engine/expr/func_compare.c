@@ -230,7 +230,8 @@ static const struct expr *compare_loosely(struct bind_call *b, const struct expr
     return sub.whole ? sub.whole : expr_make(b->arena, sub.func, sub.kernel, sub.type, pair, 2);
 }
 
-/* The literal that x is compared with in `test`, when x stands there uncast; NULL: not so simple. */
+/* The literal that x is compared with in `test`, when x stands there uncast; NULL: not so
+ * simple. */
 static const struct expr *compare_literal(struct arena *a, const struct expr *test,
                                           const struct expr *x)
 {
