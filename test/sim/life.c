@@ -372,6 +372,9 @@ static enum life_end life_judge(struct life *l, enum run_end end, const struct s
         return LIFE_SUSPENDED;
     case RUN_UNSAVED:
     case RUN_FAILED:
+        if (err->rc == SR_ECORRUPT && world_has_rot(w)) {
+            return LIFE_ROTTEN;
+        }
         if (err->rc == SR_ECORRUPT || err->rc == SR_EMISFIT || err->rc == SR_EFENCED ||
             w->is_calm) {
             world_fail(w, "the job failed: %s", err->words);
@@ -389,6 +392,9 @@ static enum life_end life_judge(struct life *l, enum run_end end, const struct s
 static enum life_end life_end(struct life *l, sr_rc rc, const struct sr_error *opened)
 {
     struct world *w = l->world;
+    if (rc == SR_ECORRUPT && !world_is_dead(w) && world_has_rot(w)) {
+        return LIFE_ROTTEN;
+    }
     if (rc != SR_OK && !world_is_dead(w)) {
         if (rc == SR_ECORRUPT || rc == SR_EFENCED || rc == SR_EBUSY || w->is_calm) {
             world_fail(w, "the job cannot be opened: %s", opened->words);

@@ -9,6 +9,7 @@ enum life_end {
     LIFE_DIED,      /* a crash */
     LIFE_SUSPENDED, /* with a last checkpoint */
     LIFE_STOPPED,   /* with a savepoint: the next life begins from it */
+    LIFE_ROTTEN,    /* refused what is stored as damaged, which it is: rot was injected */
     LIFE_GAVE_UP,   /* ended by an error that a new process may get over */
     LIFE_FINISHED,
     LIFE_BROKEN /* world_fail was called */
@@ -19,7 +20,7 @@ struct history {
     char savepoint[4096]; /* to begin from, as long as no checkpoint of its lineage is there */
     uint64_t savepoint_lineage; /* of the lives that began from it */
     int64_t late;               /* rows, as the last life knew */
-    uint32_t deaths, suspensions, stops, restores;
+    uint32_t deaths, suspensions, stops, restores, rots;
 };
 
 enum life_end life_live(struct world *w, uint32_t parallelism, struct history *h);

@@ -2,7 +2,7 @@
  *
  * Plays COUNT seeds from FIRST on. A seed is a job, its input and a few lives of its process, of which
  * all but the last are disturbed: crashes at any step, at any change of the disk or at a named point,
- * failing connectors and disks, suspensions, savepoints, another parallelism. The engine is the real
+ * failing connectors and disks, bytes that go bad, suspensions, savepoints, another parallelism. The engine is the real
  * one; clock, disk, randomness and scheduler are the seed's. At the end the output must be what an
  * undisturbed run gives. One seed in twenty is played twice, and must leave the same trace.
  */
@@ -12,7 +12,7 @@
 #include "test/sim/checker.h"
 
 struct totals {
-    uint64_t seeds, failed, deaths, suspensions, stops, restores, faults;
+    uint64_t seeds, failed, deaths, suspensions, stops, restores, rots, faults;
     uint64_t trace;
 };
 
@@ -61,13 +61,19 @@ static uint64_t sim_play(uint64_t seed, bool is_loud, struct totals *t)
     }
     sim_make_dirs(&w);
     sim_write_input(&w);
-    for (uint32_t i = 0; i <= scene.lives && end != LIFE_FINISHED && end != LIFE_BROKEN; i++) {
+    for (uint32_t i = 0; i <= scene.lives && end != LIFE_FINISHED && end != LIFE_BROKEN;) {
         world_set_faults(&w, i == scene.lives);
         end = life_live(&w, scene.parallelism[i], &h);
         h.deaths += end == LIFE_DIED;
         h.suspensions += end == LIFE_SUSPENDED;
         h.stops += end == LIFE_STOPPED;
+        h.rots += end == LIFE_ROTTEN;
         w.now_us += 1 + world_below(&w, 1000000);
+        if (end == LIFE_ROTTEN) {
+            world_heal(&w); /* and the same life again */
+        } else if (i++ < scene.lives && world_below(&w, 6) == 0) {
+            world_rot(&w);
+        }
     }
     world_set_faults(&w, true);
     if (end == LIFE_FINISHED) {
@@ -80,6 +86,7 @@ static uint64_t sim_play(uint64_t seed, bool is_loud, struct totals *t)
     t->suspensions += h.suspensions;
     t->stops += h.stops;
     t->restores += h.restores;
+    t->rots += h.rots;
     t->faults += w.failures;
     uint64_t trace = w.trace;
     world_close(&w);
@@ -108,12 +115,12 @@ static void sim_report(const struct totals *t)
                (unsigned long long)world_points[i].reached,
                (unsigned long long)world_points[i].died);
     }
-    printf("%llu seeds, %llu deaths, %llu suspensions, %llu stops, %llu restores, %llu connector "
-           "faults, trace %016llx\n",
+    printf("%llu seeds, %llu deaths, %llu suspensions, %llu stops, %llu restores, %llu refused as "
+           "damaged, %llu connector faults, trace %016llx\n",
            (unsigned long long)t->seeds, (unsigned long long)t->deaths,
            (unsigned long long)t->suspensions, (unsigned long long)t->stops,
-           (unsigned long long)t->restores, (unsigned long long)t->faults,
-           (unsigned long long)t->trace);
+           (unsigned long long)t->restores, (unsigned long long)t->rots,
+           (unsigned long long)t->faults, (unsigned long long)t->trace);
     printf("%llu passed, %llu failed\n", (unsigned long long)(t->seeds - t->failed),
            (unsigned long long)t->failed);
 }

@@ -128,6 +128,93 @@ static void world_crash_point(const struct env *e, const char *name)
     }
 }
 
+/* --- Rot --------------------------------------------------------------------------------------- */
+
+/* The n-th regular file under a path, as the process sees them; answers how many there are. */
+static uint32_t world_find_file(struct world *w, const char *dir, uint32_t n, char out[1024])
+{
+    const struct sr_files *f = disk_files(w->disk);
+    char pending[16][1024];
+    uint32_t pendings = 1;
+    uint32_t found = 0;
+    (void)snprintf(pending[0], sizeof(pending[0]), "%s", dir);
+    while (pendings > 0) {
+        char here[1024], path[2048];
+        char **names = NULL;
+        struct sr_error err;
+        memcpy(here, pending[--pendings], sizeof(here));
+        if (f->list(f, here, &names, &err) != SR_OK) {
+            continue;
+        }
+        for (char **name = names; *name; name++) {
+            struct sr_stat stat;
+            (void)snprintf(path, sizeof(path), "%s/%s", here, *name);
+            if (strlen(path) >= 1024 || f->stat(f, path, &stat, &err) != SR_OK) {
+                continue;
+            }
+            if (stat.kind == SR_FILE_DIRECTORY && pendings < 16) {
+                memcpy(pending[pendings++], path, 1024);
+            } else if (stat.kind == SR_FILE_REGULAR && stat.size_bytes > 0) {
+                if (found++ == n) {
+                    memcpy(out, path, 1024);
+                }
+            }
+        }
+        f->names_free(f, names);
+    }
+    return found;
+}
+
+static void world_set_byte(struct world *w, const struct rot *rot, uint8_t byte, uint8_t *was)
+{
+    uint64_t size = 0;
+    const uint8_t *now = disk_bytes(w->disk, rot->path, &size);
+    if (!now || rot->at >= size) {
+        return; /* the file has gone, or is another */
+    }
+    uint8_t *copy = malloc(size);
+    memcpy(copy, now, size);
+    *was = copy[rot->at];
+    copy[rot->at] = byte;
+    (void)disk_put(w->disk, rot->path, copy, size);
+    free(copy);
+}
+
+bool world_has_rot(const struct world *w) { return *w->rot.path != '\0'; }
+
+/* Only in what checkpoints consist of: nobody promises to find out about the rest. */
+void world_rot(struct world *w)
+{
+    char path[1024];
+    uint32_t files = world_find_file(w, "/ck", UINT32_MAX, path);
+    if (files == 0 || world_has_rot(w)) {
+        return;
+    }
+    (void)world_find_file(w, "/ck", world_below(w, files), w->rot.path);
+    const char *name = strrchr(w->rot.path, '/') + 1;
+    uint64_t size = 0;
+    (void)disk_bytes(w->disk, w->rot.path, &size);
+    bool is_kept = strcmp(name, "_metadata") == 0 || strcmp(name, "state") == 0 ||
+                   strcmp(name, "store.db") == 0;
+    if (!is_kept || size == 0) {
+        w->rot.path[0] = '\0';
+        return;
+    }
+    w->rot.at = world_random(w) % size;
+    uint8_t bad = (uint8_t)(1u << world_below(w, 8));
+    const uint8_t *bytes = disk_bytes(w->disk, w->rot.path, &size);
+    world_set_byte(w, &w->rot, bytes[w->rot.at] ^ bad, &w->rot.good);
+    world_trace(w, w->rot.path, w->rot.at, bad);
+}
+
+void world_heal(struct world *w)
+{
+    uint8_t bad;
+    world_set_byte(w, &w->rot, w->rot.good, &bad);
+    world_trace(w, "healed", w->rot.at, 0);
+    w->rot.path[0] = '\0';
+}
+
 /* --- The env ------------------------------------------------------------------------------------ */
 
 static int64_t world_mono(const struct env *e) { return ((const struct world *)e->ctx)->now_us; }

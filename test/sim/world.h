@@ -20,6 +20,13 @@ struct world_point {
     uint64_t reached, died;
 };
 
+/* One byte of a stored file that has gone bad. */
+struct rot {
+    char path[1024]; /* "": none */
+    uint64_t at;
+    uint8_t good;
+};
+
 /* Rows of the remote service, as texts, and what it has applied. */
 struct remote {
     char **row;
@@ -36,6 +43,7 @@ struct world {
     struct sqlite_vfs *vfs;
     struct env env;
     struct remote remote;
+    struct rot rot;
     bool is_calm;       /* no fault any more */
     uint32_t die_at;    /* crash point to die at; WORLD_POINTS_MAX: none */
     uint32_t die_skip;  /* times to pass it before */
@@ -57,6 +65,10 @@ uint32_t world_below(struct world *w, uint32_t n);
 bool world_chance(struct world *w, uint32_t ppm); /* never when calm */
 bool world_is_dead(const struct world *w);
 void world_die(struct world *w, const char *where);
+/* Lets a byte of what is stored go bad; and makes it good again. */
+void world_rot(struct world *w);
+bool world_has_rot(const struct world *w);
+void world_heal(struct world *w);
 void world_set_faults(struct world *w, bool is_calm);
 void world_trace(struct world *w, const char *what, uint64_t a, uint64_t b);
 /* Prints the seed, the scene and what went wrong; the run goes on with the next seed. */
