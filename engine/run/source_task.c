@@ -494,6 +494,9 @@ sr_rc source_save(struct source *s, uint64_t checkpoint, struct sr_out *splits,
 {
     sr_assert(s->rows.rows == 0); /* rows in hand belong to this checkpoint: they went before */
     source_settle(s);
+    /* The reader has said already that this one is over, and would not say so again. */
+    sr_rc ended = s->ending >= 0 ? source_end_split(s, err) : SR_OK;
+    if (ended != SR_OK) return ended;
     bool is_silent = s->is_idle || s->splits == 0;
     bool is_ok =
         bytes_put_u64(splits, (uint64_t)(is_silent ? SR_WATERMARK_END : s->stamp.watermark)) &&

@@ -20,10 +20,12 @@ struct text {
 struct text_reader {
     const struct text *t;
     const struct sr_host *host;
-    uint32_t at, shown; /* consumed; bytes that were shown behind it */
-    bool is_open;
+    uint32_t at, shown;    /* consumed; bytes that were shown behind it */
+    bool is_open, is_over; /* its end was answered, and will not be again */
     struct sr_buffer *buffer;
 };
+
+#define TEXT_OVER UINT32_MAX
 
 static sr_rc text_discover_open(void *d, const struct sr_source_open *o, struct sr_error *err)
 {
@@ -63,6 +65,7 @@ static sr_rc text_add(void *p, uint32_t number, const struct sr_split *split, st
     struct text_reader *r = p;
     ck_assert_uint_eq(number, 0);
     memcpy(&r->at, split->note.data, sizeof(r->at));
+    ck_assert_msg(r->at != TEXT_OVER, "a split that was over is given out again");
     r->is_open = true;
     return SR_OK;
 }
@@ -73,7 +76,10 @@ static enum sr_polled text_poll(void *p, struct sr_poll *poll, struct sr_error *
     struct text_reader *r = p;
     uint32_t all = (uint32_t)strlen(r->t->bytes);
     poll->split = 0;
-    if (r->at == all) return SR_POLL_SPLIT_END;
+    if (r->at == all) {
+        r->is_over = true;
+        return SR_POLL_SPLIT_END;
+    }
     r->shown += r->t->chunk;
     if (r->shown > all - r->at) r->shown = all - r->at;
     poll->bytes = (const uint8_t *)r->t->bytes + r->at;
@@ -104,8 +110,9 @@ static sr_rc text_position(void *p, uint32_t number, struct sr_out *note, struct
     (void)number;
     (void)err;
     const struct text_reader *r = p;
-    memcpy(sr_out_room(note, sizeof(r->at)), &r->at, sizeof(r->at));
-    note->len += sizeof(r->at);
+    uint32_t at = r->is_over ? TEXT_OVER : r->at;
+    memcpy(sr_out_room(note, sizeof(at)), &at, sizeof(at));
+    note->len += sizeof(at);
     return SR_OK;
 }
 
