@@ -69,7 +69,8 @@ static const char *conf_line(void *ctx, struct place at)
             return NULL;
         }
         const struct define_line *d = &rd->define[at.line - 1];
-        return arena_printf(rd->arena, "%s=%s", d->key, d->is_secret ? PAGE_MASKED : d->value);
+        bool is_secret = conf_is_secret_key(d->key) || (d->node && d->node->is_secret);
+        return arena_printf(rd->arena, "%s=%s", d->key, is_secret ? PAGE_MASKED : d->value);
     }
     const struct page *const pages[] = {rd->job_page, rd->conf_page};
     for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
@@ -237,7 +238,7 @@ static void conf_add_defines(struct reader *rd)
             rd->entries.is_broken = true;
             return;
         }
-        rd->define[i] = (struct define_line){key, value, conf_is_secret_key(key)};
+        rd->define[i] = (struct define_line){key, value, NULL};
         if (!*key || strlen(key) > ENTRY_KEY_MAX) {
             reader_fault(rd, at, NULL, "-D takes key=value, with a key of 1 to %u bytes",
                          ENTRY_KEY_MAX);
@@ -246,6 +247,7 @@ static void conf_add_defines(struct reader *rd)
         struct node *name = conf_define_node(rd, key, at);
         at.column = (uint32_t)strlen(key) + 2;
         struct node *node = conf_define_node(rd, value, at);
+        rd->define[i].node = node;
         if (name && node) {
             struct entry e = {
                 .key = key, .name = name, .value = node, .dir = in->work_dir, .rank = RANK_DEFINE};
@@ -279,17 +281,6 @@ static sr_rc conf_open_job(struct reader *rd)
         return SR_ECONFIG;
     }
     return conf_open(rd, in->path, &rd->job_page);
-}
-
-/* -D's secrets are known by their options too, once tables were read: they must not show later. */
-static void conf_hide_defines(struct reader *rd)
-{
-    for (uint32_t i = 0; i < rd->entries.count; i++) {
-        const struct entry *e = &rd->entries.item[i];
-        if (e->rank == RANK_DEFINE && (e->is_secret || e->value->is_secret)) {
-            rd->define[e->value->at.line - 1].is_secret = true;
-        }
-    }
 }
 
 static const char *conf_origin(struct reader *rd, const struct entry *e)
@@ -369,7 +360,6 @@ static void conf_fill(struct reader *rd, struct job *job)
         rd->entries.is_broken = true;
     }
     steps_read(rd, job);
-    conf_hide_defines(rd);
     keys_leftovers(rd);
     conf_check_steps(rd, job);
     conf_report(rd, job);

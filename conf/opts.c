@@ -307,7 +307,20 @@ static bool opts_is_empty_group(const struct entry *e, const char *rest,
     return false;
 }
 
-void opts_fault_unknown(struct reader *rd, const struct entry *e, const char *rest,
+/* `pasword: x` is a secret as much as `password: x`. */
+static void opts_hide_misspelt(struct reader *rd, struct entry *e, const char *meant)
+{
+    const struct sr_opt *o = NULL;
+    const char *where = NULL;
+    bool is_secret_option =
+        conf_option(rd->registry, meant, 0, &o, &where) && o->flags & SR_OPT_SECRET;
+
+    if (conf_is_secret_key(meant) || is_secret_option) {
+        entry_hide(e);
+    }
+}
+
+void opts_fault_unknown(struct reader *rd, struct entry *e, const char *rest,
                         const struct opts_words *known, const char *where)
 {
     const struct sr_opt *other = NULL;
@@ -319,6 +332,9 @@ void opts_fault_unknown(struct reader *rd, const struct entry *e, const char *re
         return;
     }
     const char *meant = opts_meant(rest, known, &is_part);
+    if (meant) {
+        opts_hide_misspelt(rd, e, meant);
+    }
     bool is_known = conf_option(rd->registry, rest, 0, &other, &other_where);
     if (is_part && e->value->page && !is_known) {
         reader_fault(rd, e->name->at, NULL, "'%s' takes one value, not a mapping with '%s'", meant,

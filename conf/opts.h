@@ -30,7 +30,7 @@ void opts_add_word(struct reader *rd, struct opts_words *w, const char *word);
 void opts_add_words(struct reader *rd, struct opts_words *w, const struct sr_opt *opts,
                     const char *strip);
 /* An entry that nobody took; `rest` is its key without the scope's prefix. */
-void opts_fault_unknown(struct reader *rd, const struct entry *e, const char *rest,
+void opts_fault_unknown(struct reader *rd, struct entry *e, const char *rest,
                         const struct opts_words *known, const char *where);
 /* Remembers a key for `streamrun config`. */
 void opts_report(struct reader *rd, const char *key, const char *value, const char *origin,

@@ -11,7 +11,7 @@
 /* What `-D key=value` looks like, for faults. */
 struct define_line {
     const char *key, *value;
-    bool is_secret;
+    const struct node *node; /* knows whether the value is a secret; NULL: the key is wrong */
 };
 
 struct reader {

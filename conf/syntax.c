@@ -75,6 +75,11 @@ const char *syntax_block_hint(const struct page *page, uint32_t offset)
                             "    %.*s:\n      - |\n        EXPRESSION",
                             has_key ? (int)key : 3, has_key ? line : "key");
     }
+    if (*value == '{') {
+        return arena_printf(a,
+                            "write each entry in a line of its own:\n    %.*s:\n      KEY: VALUE",
+                            has_key ? (int)key : 3, has_key ? line : "key");
+    }
     return arena_printf(a,
                         "write it as a block, in which YAML takes every byte as it is:\n"
                         "    %s%.*s%s|\n      %s",

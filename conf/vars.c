@@ -127,7 +127,7 @@ static void vars_one(struct vars *v, const char *inside, struct place at)
     bool has_default = strncmp(inside + n, ":-", 2) == 0;
     if (n == 0 || n > VARS_NAME_MAX || (inside[n] && !has_default)) {
         reader_fault(rd, at, "${NAME}, ${NAME:-default} or ${file:/path}; $${ gives ${ itself",
-                     "'${%s}' is not a variable", inside);
+                     "'${%s}' is not a variable", v->node->is_secret ? PAGE_MASKED : inside);
         v->is_broken = true;
         return;
     }

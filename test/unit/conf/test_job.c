@@ -504,12 +504,16 @@ START_TEST(secrets)
     ck_assert(!faults_have("canary"));
     (void)kit_read_source(&k, "    rows: {x: 1, password: [canary]}\n");
     ck_assert(!faults_have("canary"));
-    const struct conf_define define[] = {{"sources.in.pasword", "x"},
+    (void)kit_read_source(&k, "    pasword: canary\n    pn: x\n    pinn: canary\n");
+    ck_assert_uint_eq(k.faults.errors, 3);
+    ck_assert(!faults_have("canary"));
+    const struct conf_define define[] = {{"sources.in.pasword", "canary"},
                                          {"sources.in.api-key", "canary"},
                                          {"sources.in.rows", "${file:/no/canary-file}"}};
     struct conf_input in = {.path = "-", .text = KIT_HEAD KIT_SINK, .define = define, .defines = 3};
     ck_assert_int_eq(kit_read_input(&k, &in), SR_ECONFIG);
     ck_assert(!faults_have("=canary"));
+    ck_assert(!faults_have(" canary"));
     ck_assert_int_eq(unlink(secret), 0);
     ck_assert_int_eq(rmdir(dir), 0);
     done();
