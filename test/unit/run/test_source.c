@@ -286,21 +286,34 @@ START_TEST(test_any_cut)
 }
 END_TEST
 
-/* Saved after any number of rows and restored, the source goes on with exactly the next one. */
+/* A barrier comes: rows in hand go first, then the positions are saved. */
+static void save(struct fixture *f, struct sr_out *splits, struct sr_out *waiting)
+{
+    struct msg m;
+    ck_assert_int_eq(source_seal(&f->source, &m, &f->err), SR_OK);
+    if (m.kind == MSG_VIEW) (void)keep(f, m.view);
+    ck_assert_int_eq(source_save(&f->source, 5, splits, waiting, &f->err), SR_OK);
+}
+
+/* Saved between any two steps and restored, the source goes on with exactly the next row. */
 START_TEST(test_save_and_go_on)
 {
     for (uint32_t chunk = 1; chunk <= sizeof(numbers); chunk += 3) {
-        for (uint32_t rows = 1; rows <= 8; rows++) {
+        bool is_over = false;
+        for (uint32_t steps = 1; !is_over; steps++) {
             struct fixture f = {.got = ""};
             struct sr_out splits = bytes_out(), waiting = bytes_out();
-            struct msg m;
             begin(&f, numbers, chunk, JOB_FAIL);
             open(&f);
-            f.source.rows.rows_max = 1;
-            (void)read_rows(&f, rows);
-            ck_assert_int_eq(source_seal(&f.source, &m, &f.err), SR_OK);
-            if (m.kind == MSG_VIEW) (void)keep(&f, m.view);
-            ck_assert_int_eq(source_save(&f.source, 5, &splits, &waiting, &f.err), SR_OK);
+            f.source.rows.rows_max = steps % 2 == 0 ? 1 : 3;
+            for (uint32_t i = 0; i < steps && !is_over; i++) {
+                struct msg m;
+                struct sr_wait wait;
+                enum source_got got = source_next(&f.source, 0, &m, &wait, &f.err);
+                if (got == SOURCE_MSG && m.kind == MSG_VIEW) (void)keep(&f, m.view);
+                is_over = got == SOURCE_END;
+            }
+            save(&f, &splits, &waiting);
             char got[8000];
             strcpy(got, f.got);
             end(&f);
