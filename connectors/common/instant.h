@@ -1,4 +1,4 @@
-/* The moment that a row of a TIMESTAMP or TIMESTAMP_LTZ column means, in seconds and nanoseconds. */
+/* The moment that a row of a TIMESTAMP or TIMESTAMP_LTZ column means: seconds, nanoseconds. */
 #ifndef CONNECTORS_COMMON_INSTANT_H
 #define CONNECTORS_COMMON_INSTANT_H
 

@@ -5,7 +5,8 @@
  * failed may be tried again (the same bytes go to the same place); a failed sync may not: the file
  * is condemned.
  *
- *   fs_part_create | fs_part_copy -> { append to buf -> fs_part_write }* -> fs_part_sync -> fs_part_done
+ *   fs_part_create | fs_part_copy
+ *       -> { append to buf -> fs_part_write }* -> fs_part_sync -> fs_part_done
  */
 #ifndef CONNECTORS_FILESYSTEM_FS_PART_H
 #define CONNECTORS_FILESYSTEM_FS_PART_H

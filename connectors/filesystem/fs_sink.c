@@ -120,7 +120,7 @@ static sr_rc fs_sink_probe(struct fs_sink *s, struct sr_error *err)
     const struct sr_files *files = s->host->files;
     char *path = NULL;
     /* Named as a leftover of this sink, so that one that could not be removed goes at recovery. */
-    size_t size = strlen(s->own) + FS_SINK_STEM * 2;
+    size_t size = strlen(s->own) + (size_t)FS_SINK_STEM * 2;
     char *all = malloc(size);
     if (all) {
         (void)snprintf(all, size, "%s%sprobe-%016" PRIx64 FS_SINK_END, s->own, s->run,

@@ -1,8 +1,8 @@
 /* Values as Java prints the objects that Flink's print sink makes of them.
  *
- * NULL is null; DECIMAL as BigDecimal (exponents below 1E-6), DOUBLE as Double, DATE 2026-01-31, TIME
- * 12:00 or 12:00:01.500, TIMESTAMP 2026-01-31T12:00, TIMESTAMP_LTZ 2026-01-31T12:00:00Z, BYTES
- * [1, -2].
+ * NULL is null; DECIMAL as BigDecimal (exponents below 1E-6), DOUBLE as Double, DATE 2026-01-31,
+ * TIME 12:00 or 12:00:01.500, TIMESTAMP 2026-01-31T12:00, TIMESTAMP_LTZ 2026-01-31T12:00:00Z,
+ * BYTES [1, -2].
  */
 #ifndef CONNECTORS_PRINT_TEXT_H
 #define CONNECTORS_PRINT_TEXT_H

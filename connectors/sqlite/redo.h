@@ -48,7 +48,7 @@ struct redo {
 /* Live rows [from, from + count) of v. */
 sr_rc redo_append(struct redo *r, const struct sr_view *v, uint32_t from, uint32_t count,
                   struct sr_error *err);
-/* Makes all rows durable and fills mark. May be tried again after any failure but that of a sync. */
+/* Makes all rows durable and fills mark. May be tried again, but not after a failed sync. */
 sr_rc redo_prepare(struct redo *r, struct sr_error *err);
 void redo_reset(struct redo *r); /* leaves the file where it is; the next row begins another */
 void redo_done(struct redo *r);

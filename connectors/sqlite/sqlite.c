@@ -1,6 +1,6 @@
 /* The sqlite sink: rows into a table, exactly-once, by redo files (fault tolerance shape C).
  *
- *   write -> redo file -> prepare: durable, noted -> commit: one transaction in the target -> removed
+ *   write -> redo file -> prepare: durable, noted -> commit: one transaction -> file removed
  *
  * The target is locked only while a checkpoint is applied. A crash anywhere leaves either the redo
  * file and no row of it, or all its rows and their record in streamrun_commit.

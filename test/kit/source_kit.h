@@ -50,7 +50,7 @@ void source_run_open(struct source_run *r, const struct source_kit *k, uint32_t 
                      uint32_t room, const struct source_run *from);
 /* Discovers, and gives new splits to the readers by turns. */
 enum sr_discovered source_run_discover(struct source_run *r);
-/* Reads until `rows_max` rows in all were taken, all splits ended, nothing is there, or it failed. */
+/* Reads until `rows_max` rows in all were taken, all splits ended, it is idle, or it failed. */
 enum sr_polled source_run_read(struct source_run *r, uint32_t rows_max);
 void source_run_save(struct source_run *r); /* takes the positions of all splits */
 void source_run_close(struct source_run *r);

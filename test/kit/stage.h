@@ -1,4 +1,4 @@
-/* What a connector under test stands on: the machine, a home, a host, and a directory of its own. */
+/* What a connector under test stands on: the machine, a home, a host, a directory of its own. */
 #ifndef TEST_KIT_STAGE_H
 #define TEST_KIT_STAGE_H
 
