@@ -92,7 +92,9 @@ static inline struct fuzz_told fuzz_decode(struct fuzz_format *f, const uint8_t 
         struct sr_decode d = {.len = to - from, .at_start = from == 0, .at_end = to == len};
         struct sr_buffer *buffer = has_buffer ? buffer_new(f->home, d.len) : NULL;
         uint8_t *copy = has_buffer ? buffer->data : malloc(d.len + 1);
-        memcpy(copy, bytes + from, d.len);
+        if (d.len > 0) {
+            memcpy(copy, bytes + from, d.len);
+        }
         d.bytes = copy;
         d.buffer = buffer;
         d.out = &b;
