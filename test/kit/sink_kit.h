@@ -65,9 +65,9 @@ const char *sink_kit_rows(struct stage *s, uint32_t first, uint32_t last);
 struct sr_view *sink_kit_view(struct stage *s, uint32_t first, uint32_t last);
 
 /* Nothing shows before its commit; twice committed shows once, by another instance too; a crash
- * between prepare and commit loses nothing, one before prepare leaves nothing; the rows of a dropped
- * checkpoint come with the next; two subtasks; recover removes leftovers; a file operation that
- * fails, any one, alone or with all behind it, costs no row and doubles none. */
+ * between prepare and commit loses nothing, one before prepare leaves nothing; the rows of a
+ * dropped checkpoint come with the next; two subtasks; recover removes leftovers; a file operation
+ * that fails, any one, alone or with all behind it, costs no row and doubles none. */
 void sink_kit_check(const struct sink_kit *k);
 
 #endif

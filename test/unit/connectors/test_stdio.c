@@ -43,7 +43,7 @@ static const struct sr_source_type *stdin_source(void)
 
 static const sr_size record_max = {1u << 20}; /* the conf of stdin */
 
-/* Descriptor `fd` becomes one end of a pipe; answers the other. Each test is a process of its own. */
+/* Descriptor `fd` becomes one end of a pipe; answers the other. Each test is its own process. */
 static int pipe_in_place_of(int fd)
 {
     int p[2];
