@@ -181,6 +181,32 @@ static const char *text_case(const struct text_call *c)
                           : arena_printf(c->arena, "%s END", text ? text : "");
 }
 
+/* Prefix and postfix operators, and ranges; NULL: none of them. */
+static const char *text_form(struct text_call *c, const char *name)
+{
+    if (strcmp(name, "NOT") == 0 && c->e->args == 1) {
+        c->level = TEXT_NOT;
+        return arena_printf(c->arena, "NOT %s", c->arg[0]);
+    }
+    if (strcmp(name, "-") == 0 && c->e->args == 1) {
+        c->level = TEXT_SIGN;
+        return arena_printf(c->arena, "-%s", c->arg[0]);
+    }
+    if (strncmp(name, "IS ", 3) == 0 && c->e->args == 1) {
+        c->level = TEXT_IS;
+        return arena_printf(c->arena, "%s %s", c->arg[0], name);
+    }
+    if (strcmp(name, "BETWEEN") == 0 && c->e->args == 3) {
+        c->level = TEXT_RANGE;
+        return arena_printf(c->arena, "%s BETWEEN %s AND %s", c->arg[0], c->arg[1], c->arg[2]);
+    }
+    if (strcmp(name, "IN") == 0 && c->e->args > 1) {
+        c->level = TEXT_RANGE;
+        return arena_printf(c->arena, "%s IN (%s)", c->arg[0], text_list(c, 1));
+    }
+    return NULL;
+}
+
 static const char *text_make(struct text_call *c)
 {
     const char *name = c->e->func->name;
@@ -198,27 +224,11 @@ static const char *text_make(struct text_call *c)
         c->level = infix;
         return text;
     }
+    const char *form = text_form(c, name);
+    if (form) {
+        return form;
+    }
     c->level = TEXT_CALL;
-    if (strcmp(name, "NOT") == 0 && args == 1) {
-        c->level = TEXT_NOT;
-        return arena_printf(c->arena, "NOT %s", c->arg[0]);
-    }
-    if (strcmp(name, "-") == 0 && args == 1) {
-        c->level = TEXT_SIGN;
-        return arena_printf(c->arena, "-%s", c->arg[0]);
-    }
-    if (strncmp(name, "IS ", 3) == 0 && args == 1) {
-        c->level = TEXT_IS;
-        return arena_printf(c->arena, "%s %s", c->arg[0], name);
-    }
-    if (strcmp(name, "BETWEEN") == 0 && args == 3) {
-        c->level = TEXT_RANGE;
-        return arena_printf(c->arena, "%s BETWEEN %s AND %s", c->arg[0], c->arg[1], c->arg[2]);
-    }
-    if (strcmp(name, "IN") == 0 && args > 1) {
-        c->level = TEXT_RANGE;
-        return arena_printf(c->arena, "%s IN (%s)", c->arg[0], text_list(c, 1));
-    }
     if (strcmp(name, "CASE") == 0) {
         return text_case(c);
     }

@@ -178,12 +178,26 @@ static int lex_word(struct parser *p, uint32_t at, struct token *out)
     }
 }
 
-/* x'00ff', and whatever else has one letter in front of its quote */
-static int lex_binary(struct parser *p, uint32_t at, struct token *out)
+static bool lex_is_prefix(char c) { return c == 'x' || c == 'X' || c == 'n' || c == 'N'; }
+
+/* x'00ff' is binary; N'...' is a text: all text is Unicode here. */
+static int lex_prefixed(struct parser *p, uint32_t at, struct token *out)
 {
     uint32_t len = lex_quoted(p, at + 1);
     *out = (struct token){at, len + 1};
-    return len ? TK_BINARY : -1;
+    if (len == 0) {
+        return -1;
+    }
+    return p->text[at] == 'x' || p->text[at] == 'X' ? TK_BINARY : TK_STRING;
+}
+
+static int lex_text(struct parser *p, uint32_t at, struct token *out)
+{
+    *out = (struct token){at, lex_quoted(p, at)};
+    if (out->len == 0) {
+        return -1;
+    }
+    return p->text[at] == '\'' ? TK_STRING : TK_ID;
 }
 
 struct lex_sign {
@@ -233,21 +247,17 @@ int lex_next(struct parser *p, uint32_t *at, struct token *out)
         *out = (struct token){p->len, 0};
         return 0;
     }
-    const char *s = p->text + i;
-    bool has_next = i + 1 < p->len;
-    if (*s == '\'') {
-        *out = (struct token){i, lex_quoted(p, i)};
-        kind = out->len ? TK_STRING : -1;
-    } else if (*s == '`') {
-        *out = (struct token){i, lex_quoted(p, i)};
-        kind = out->len ? TK_ID : -1;
-    } else if ((*s == 'x' || *s == 'X') && has_next && s[1] == '\'') {
-        kind = lex_binary(p, i, out);
-    } else if ((*s == 'n' || *s == 'N') && has_next && s[1] == '\'') {
-        kind = lex_binary(p, i, out) < 0 ? -1 : TK_STRING; /* N'...': every text is Unicode here */
-    } else if (lex_is_digit(*s) || (*s == '.' && has_next && lex_is_digit(s[1]))) {
+    char c = p->text[i], next = '\0';
+    if (i + 1 < p->len) {
+        next = p->text[i + 1];
+    }
+    if (c == '\'' || c == '`') {
+        kind = lex_text(p, i, out);
+    } else if (next == '\'' && lex_is_prefix(c)) {
+        kind = lex_prefixed(p, i, out);
+    } else if (lex_is_digit(c) || (c == '.' && lex_is_digit(next))) {
         kind = lex_number(p, i, out);
-    } else if (lex_is_word(*s)) {
+    } else if (lex_is_word(c)) {
         kind = lex_word(p, i, out);
     } else {
         kind = lex_sign(p, i, out);
