@@ -7,14 +7,18 @@
 
 /* The best so far stands in the result: one pass an argument. */
 #define EXTREME_LOOP(name, T, op)                               \
+    static void extreme_pass_##name(struct call *k, const T *a) \
+    {                                                           \
+        T *to = k->out->values;                                 \
+        CALL_LOOP(k, to[r] = a[r] op to[r] ? a[r] : to[r]);     \
+    }                                                           \
     static void extreme_##name(struct call *k)                  \
     {                                                           \
         T *to = k->out->values;                                 \
         const T *first = k->arg[0]->values;                     \
         CALL_LOOP(k, to[r] = first[r]);                         \
         for (uint32_t i = 1; i < k->args; i++) {                \
-            const T *a = k->arg[i]->values;                     \
-            CALL_LOOP(k, to[r] = a[r] op to[r] ? a[r] : to[r]); \
+            extreme_pass_##name(k, k->arg[i]->values);          \
         }                                                       \
     }
 
