@@ -161,24 +161,28 @@ struct text_call {
     int level; /* of the text that was made */
 };
 
+#define TEXT_LIST_MAX 50u /* arguments of a call that are written; of more, only how many */
+
 static const char *text_list(const struct text_call *c, uint32_t from)
 {
     const char *text = from < c->e->args ? c->arg[from] : "";
-    for (uint32_t i = from + 1; i < c->e->args && text; i++) {
+    uint32_t i = from + 1;
+    for (; i < c->e->args && i - from < TEXT_LIST_MAX && text; i++) {
         text = arena_printf(c->arena, "%s, %s", text, c->arg[i]);
     }
-    return text;
+    return i < c->e->args && text ? arena_printf(c->arena, "%s, and %u more", text, c->e->args - i)
+                                  : text;
 }
 
+/* The values stand in front, that of ELSE last among them; then the conditions. */
 static const char *text_case(const struct text_call *c)
 {
     const char *text = "CASE";
-    uint32_t i = 0;
-    for (; i + 1 < c->e->args && text; i += 2) {
-        text = arena_printf(c->arena, "%s WHEN %s THEN %s", text, c->arg[i], c->arg[i + 1]);
+    uint32_t values = c->e->args / 2 + 1;
+    for (uint32_t i = 0; i + 1 < values && text; i++) {
+        text = arena_printf(c->arena, "%s WHEN %s THEN %s", text, c->arg[values + i], c->arg[i]);
     }
-    return i < c->e->args ? arena_printf(c->arena, "%s ELSE %s END", text ? text : "", c->arg[i])
-                          : arena_printf(c->arena, "%s END", text ? text : "");
+    return text ? arena_printf(c->arena, "%s ELSE %s END", text, c->arg[values - 1]) : NULL;
 }
 
 /* Prefix and postfix operators, and ranges; NULL: none of them. */
@@ -207,6 +211,16 @@ static const char *text_form(struct text_call *c, const char *name)
     return NULL;
 }
 
+/* a AND b AND c */
+static const char *text_chain(struct text_call *c, const char *name)
+{
+    const char *text = c->arg[0];
+    for (uint32_t i = 1; i < c->e->args && text; i++) {
+        text = arena_printf(c->arena, "%s %s %s", text, name, c->arg[i]);
+    }
+    return text;
+}
+
 static const char *text_make(struct text_call *c)
 {
     const char *name = c->e->func->name;
@@ -217,12 +231,8 @@ static const char *text_make(struct text_call *c)
         return arena_printf(c->arena, "%s %s %s", c->arg[0], name, c->arg[1]);
     }
     if (infix > 0 && args > 2 && infix <= TEXT_AND) {
-        const char *text = c->arg[0];
-        for (uint32_t i = 1; i < args && text; i++) {
-            text = arena_printf(c->arena, "%s %s %s", text, name, c->arg[i]);
-        }
         c->level = infix;
-        return text;
+        return text_chain(c, name);
     }
     const char *form = text_form(c, name);
     if (form) {

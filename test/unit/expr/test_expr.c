@@ -1,6 +1,7 @@
 /* Trees: how they are typed, refused, compared and rewritten. */
 #include "engine/expr/expr.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "engine/expr/func.h"
@@ -140,6 +141,38 @@ START_TEST(coercion_only_widens)
 }
 END_TEST
 
+/* A tree is written as the SQL that it stands for; of long lists only the beginning. */
+START_TEST(trees_are_written_as_sql)
+{
+    struct batch b;
+    struct sr_error err = {0};
+    batch_open(&b, 1, 1, true);
+    for (uint32_t c = 0; c < BATCH_COLS; c++) {
+        b.field[c].name = (const char *const[]){"i", "l", "d", "s", "b", "n", "t"}[c];
+    }
+    const struct expr *i = batch_col(&b, 'i'), *one = batch_num(&b, "1"), *part[5];
+    part[0] = batch_col(&b, 'b');
+    part[1] = i;
+    part[2] = batch_call(&b, ">", i, one, NULL);
+    part[3] = one;
+    const struct expr *e = expr_call(b.arena, "CASE", part, 4, &err);
+    ck_assert_str_eq(expr_text(b.arena, e, &b.schema),
+                     "CASE WHEN b THEN i WHEN i > 1 THEN 1 ELSE NULL END");
+    e = batch_call(&b, "*", batch_call(&b, "+", i, one, NULL), i, NULL);
+    ck_assert_str_eq(expr_text(b.arena, e, &b.schema), "(i + 1) * i");
+    const struct expr *arg[200] = {i};
+    for (int k = 1; k < 200; k++) {
+        char text[8];
+        (void)snprintf(text, sizeof(text), "%d", k);
+        arg[k] = batch_num(&b, text);
+    }
+    const char *text = expr_text(b.arena, expr_call(b.arena, "IN", arg, 200, &err), &b.schema);
+    ck_assert_ptr_nonnull(strstr(text, "i IN (1, 2, 3"));
+    ck_assert_ptr_nonnull(strstr(text, "and 149 more)"));
+    batch_close(&b);
+}
+END_TEST
+
 /* Aggregates have Flink's types: those of the argument, but COUNT and DECIMAL. */
 START_TEST(aggregates_are_typed_as_in_flink)
 {
@@ -193,4 +226,5 @@ END_TEST
 
 UNIT_MAIN("expr", equal_trees_are_known, columns_are_replaced, misfits_are_refused_with_words,
           a_failure_is_told_once, deep_trees_are_refused, trees_that_double_are_refused,
-          coercion_only_widens, aggregates_are_typed_as_in_flink, functions_are_documented)
+          coercion_only_widens, trees_are_written_as_sql, aggregates_are_typed_as_in_flink,
+          functions_are_documented)
