@@ -5,7 +5,56 @@
 
 #include "engine/base/error.h"
 
+/* --- Telling ---------------------------------------------------------------------------------- */
+
+static void task_report(struct task *t, struct report *r)
+{
+    r->task = t->index;
+    r->part = t->part;
+    r->parts = t->parts;
+    reports_put(t->reports, r);
+}
+
+static enum task_did task_fail(struct task *t, const struct sr_error *err)
+{
+    struct report *r = report_new(REPORT_FAILED);
+    t->is_failed = true;
+    if (r) {
+        r->error = *err;
+        task_report(t, r);
+    } else {
+        reports_lose(t->reports);
+    }
+    return TASK_FAILED;
+}
+
+/* A report without bytes. */
+static sr_rc task_tell(struct task *t, enum report_kind kind, uint64_t checkpoint,
+                       struct sr_error *err)
+{
+    struct report *r = report_new(kind);
+    if (!r) return error_set(err, SR_ENOMEM, "%s: out of memory", t->vertex->name);
+    r->checkpoint = checkpoint;
+    task_report(t, r);
+    return SR_OK;
+}
+
+static void task_wait(struct task_waits *waits, const struct sr_wait *wait)
+{
+    if (wait->fd < 0 && wait->until_us == INT64_MAX) return;
+    sr_assert(waits->count < TASK_WAITS_MAX);
+    waits->wait[waits->count++] = *wait;
+}
+
 /* --- Opening ---------------------------------------------------------------------------------- */
+
+/* The sink wants a checkpoint soon. It may say so with every row: told once a checkpoint. */
+static void task_ask(void *ctx)
+{
+    struct task *t = ctx;
+    struct sr_error ignored; /* memory is out: it will ask again */
+    if (!t->has_asked && task_tell(t, REPORT_WANTED, 0, &ignored) == SR_OK) t->has_asked = true;
+}
 
 static const struct plan_node *task_first(const struct task *t)
 {
@@ -63,6 +112,8 @@ sr_rc task_open(struct task *t, const struct task_conf *conf, struct sr_error *e
         open.parts = t->parts;
         struct sink_conf sink = {
             .plan = t->plan, .node = task_last(t), .env = t->env, .home = t->home, .open = &open};
+        t->sink.ask = task_ask;
+        t->sink.ask_ctx = t;
         rc = sink_open(&t->sink, &sink, err);
     }
     return rc;
@@ -77,47 +128,6 @@ void task_close(struct task *t)
     outlet_done(&t->outlet);
     home_close(t->home);
     t->home = NULL;
-}
-
-/* --- Telling ---------------------------------------------------------------------------------- */
-
-static void task_report(struct task *t, struct report *r)
-{
-    r->task = t->index;
-    r->part = t->part;
-    r->parts = t->parts;
-    reports_put(t->reports, r);
-}
-
-static enum task_did task_fail(struct task *t, const struct sr_error *err)
-{
-    struct report *r = report_new(REPORT_FAILED);
-    t->is_failed = true;
-    if (r) {
-        r->error = *err;
-        task_report(t, r);
-    } else {
-        reports_lose(t->reports);
-    }
-    return TASK_FAILED;
-}
-
-/* A report without bytes. */
-static sr_rc task_tell(struct task *t, enum report_kind kind, uint64_t checkpoint,
-                       struct sr_error *err)
-{
-    struct report *r = report_new(kind);
-    if (!r) return error_set(err, SR_ENOMEM, "%s: out of memory", t->vertex->name);
-    r->checkpoint = checkpoint;
-    task_report(t, r);
-    return SR_OK;
-}
-
-static void task_wait(struct task_waits *waits, const struct sr_wait *wait)
-{
-    if (wait->fd < 0 && wait->until_us == INT64_MAX) return;
-    sr_assert(waits->count < TASK_WAITS_MAX);
-    waits->wait[waits->count++] = *wait;
 }
 
 /* --- Orders ----------------------------------------------------------------------------------- */
@@ -223,6 +233,7 @@ static void task_begin_barrier(struct task *t, const struct msg *m)
     sr_assert(t->barrier.kind == MSG_NONE);
     t->barrier = *m;
     t->barrier_is_saved = false;
+    t->has_asked = false;
 }
 
 /* --- Moving ----------------------------------------------------------------------------------- */

@@ -75,6 +75,7 @@ struct task {
     bool is_held;                       /* the source reads nothing until shown or dropped */
     uint64_t injected;                  /* newest barrier that the source sent */
     uint64_t shown, dropped, confirmed; /* newest that were carried out */
+    bool has_asked;                     /* for a checkpoint soon, since the last barrier */
     bool is_draining;                   /* watermark +infinity was sent */
     bool has_told_drained, has_told_ended;
     bool is_ended, is_failed;

@@ -154,6 +154,29 @@ START_TEST(test_rescale_after_death_keeps_exactly_once)
 }
 END_TEST
 
+/* A sink whose redo file has grown gets a checkpoint without waiting for the interval. */
+START_TEST(test_sink_asks_for_checkpoints)
+{
+    struct world w;
+    world_init(&w, 9);
+    w.interval_us = -1;
+    w.does_ask = true;
+    struct store *store = world_store(&w);
+    struct supervise *s = start(&w, store, NULL);
+    ck_assert(!world_run(&w, s, STEPS_MAX, NULL));
+    expect_end(s, RUN_FINISHED);
+    ck_assert(!world_check(&w));
+    struct arena *a = arena_new();
+    struct run_status status;
+    supervise_status(s, a, &status);
+    ck_assert_uint_gt(status.checkpoints_shown, 2);
+    arena_free(a);
+    supervise_free(s);
+    store_close(store);
+    world_done(&w);
+}
+END_TEST
+
 /* A suspended job has shown exactly what its last checkpoint holds, and goes on behind it. */
 START_TEST(test_suspend_and_go_on)
 {
@@ -265,5 +288,5 @@ END_TEST
 
 UNIT_MAIN("run: supervise", test_bounded_job_finishes,
           test_without_interval_all_is_shown_at_the_end, test_restarts_keep_exactly_once,
-          test_rescale_after_death_keeps_exactly_once, test_suspend_and_go_on, test_cancel,
-          test_no_restart, test_state_that_nobody_claims)
+          test_rescale_after_death_keeps_exactly_once, test_sink_asks_for_checkpoints,
+          test_suspend_and_go_on, test_cancel, test_no_restart, test_state_that_nobody_claims)

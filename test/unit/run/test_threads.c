@@ -117,6 +117,9 @@ START_TEST(test_savepoint_and_stop)
     ck_assert_msg(supervise_savepoint(r.s, dir, false, false, first, &r.err) == SR_OK, "%s",
                   r.err.words);
     ck_assert_int_eq(access(first, F_OK), 0);
+    /* One that cannot be written is refused, held sources read on, and the job does not mind. */
+    ck_assert_int_ne(supervise_savepoint(r.s, "/proc/nothing", true, false, second, &r.err), SR_OK);
+    ck_assert_msg(strstr(r.err.words, "/proc/nothing"), "%s", r.err.words);
     ck_assert_msg(supervise_savepoint(r.s, dir, true, true, second, &r.err) == SR_OK, "%s",
                   r.err.words);
     ck_assert_str_ne(first, second);

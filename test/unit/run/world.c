@@ -297,6 +297,7 @@ static sr_rc world_write(void *p, const struct sr_view *v, uint32_t from, uint32
         return error_set(err, SR_EBUSY, "busy");
     }
     uint32_t count = 1 + (uint32_t)world_random(s->w, v->picked - from);
+    if (s->w->does_ask) s->o.ask_checkpoint(&s->o);
     s->row = realloc(s->row, (s->rows + count) * sizeof(*s->row));
     for (uint32_t i = 0; i < count; i++) {
         uint32_t r = sr_row(v, from + i);

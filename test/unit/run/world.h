@@ -49,6 +49,7 @@ struct world {
     uint32_t busy_write, busy_commit, busy_prepare;
     int64_t fail_in;   /* calls of pass until one fails; negative: never */
     uint32_t failures; /* that were made */
+    bool does_ask;     /* the sink asks for checkpoints */
     bool is_paused;    /* the source has nothing at the moment */
     /* the target */
     struct world_batch *batch;
