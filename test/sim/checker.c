@@ -156,6 +156,9 @@ static void checker_read_files(struct world *w, struct lines *out)
     for (char **n = names; *n; n++) {
         char path[1024];
         (void)snprintf(path, sizeof(path), "/out/%s", *n);
+        if (**n == '.' && w->was_haunted) {
+            continue; /* of a process that wrote on after its successor had cleaned up */
+        }
         if (**n == '.') {
             world_fail(w, "%s is left over", path);
         } else {

@@ -38,6 +38,8 @@ struct life {
     uint64_t steps, die_step, ask_step;
     enum life_ask ask;
     struct run_request request;
+    sr_rc opened;
+    struct sr_error error;
 };
 
 /* --- The job ------------------------------------------------------------------------------------ */
@@ -222,11 +224,11 @@ static bool life_all_asleep(const struct life *l)
     return tasks == 0 || l->asleep == UINT64_MAX >> (64 - tasks);
 }
 
-/* Steps whoever, until the job has ended (true) or the process is dead or broken. */
-static bool life_run(struct life *l)
+/* Steps whoever, until the job has ended (true), the process is dead or broken, or `until`. */
+static bool life_run(struct life *l, uint64_t until)
 {
     struct world *w = l->world;
-    while (!world_is_dead(w) && !world_has_failed) {
+    while (!world_is_dead(w) && !world_has_failed && l->steps < until) {
         if (++l->steps > LIFE_STEPS_MAX || w->now_us > LIFE_TIME_MAX) {
             world_fail(w, "the job does not get on: %llu steps in this life",
                        (unsigned long long)l->steps);
@@ -303,6 +305,9 @@ static void life_doom_at_point(struct life *l)
         l->ask_step = 1 + world_below(w, LIFE_MIDDLE);
     } else if (strcmp(name, "run: before a restart") == 0) {
         w->scene.source_ppm = w->scene.source_ppm > 0 ? w->scene.source_ppm : 20000;
+    } else if (strcmp(name, "store: moved to trash") == 0) {
+        w->scene.interval_ms = 10; /* so that there is something to throw away */
+        w->scene.retained = 1;
     } else {
         w->die_skip = world_below(w, 1 + world_below(w, 4));
     }
@@ -338,6 +343,9 @@ static void life_doom(struct life *l)
 /* As the command line does it. */
 static void life_mark(struct life *l, enum manifest_end end)
 {
+    if (l->world->is_zombie) {
+        return;
+    }
     struct sr_error ignored;
     (void)store_mark_end(l->store, end, &ignored);
 }
@@ -372,6 +380,9 @@ static enum life_end life_judge(struct life *l, enum run_end end, const struct s
         return LIFE_SUSPENDED;
     case RUN_UNSAVED:
     case RUN_FAILED:
+        if (w->is_zombie) {
+            return LIFE_GAVE_UP; /* whatever it stumbled over: another one has taken its place */
+        }
         if (err->rc == SR_ECORRUPT && world_has_rot(w)) {
             return LIFE_ROTTEN;
         }
@@ -389,37 +400,27 @@ static enum life_end life_judge(struct life *l, enum run_end end, const struct s
     return LIFE_BROKEN;
 }
 
-static enum life_end life_end(struct life *l, sr_rc rc, const struct sr_error *opened)
+/* What it means that the store or the job could not be opened. */
+static enum life_end life_judge_opening(struct life *l)
 {
     struct world *w = l->world;
-    if (rc == SR_ECORRUPT && !world_is_dead(w) && world_has_rot(w)) {
-        return LIFE_ROTTEN;
-    }
-    if (rc != SR_OK && !world_is_dead(w)) {
-        if (rc == SR_ECORRUPT || rc == SR_EFENCED || rc == SR_EBUSY || w->is_calm) {
-            world_fail(w, "the job cannot be opened: %s", opened->words);
-            return LIFE_BROKEN;
-        }
-        return LIFE_GAVE_UP;
-    }
-    bool is_over = rc == SR_OK && life_run(l);
-    if (world_has_failed) {
-        return LIFE_BROKEN;
-    }
     if (world_is_dead(w)) {
         return LIFE_DIED;
     }
-    struct sr_error err = {0};
-    enum life_end end =
-        is_over ? life_judge(l, supervise_end(l->job_run, &err), &err) : LIFE_BROKEN;
-    return world_is_dead(w) && end != LIFE_BROKEN && end != LIFE_FINISHED ? LIFE_DIED : end;
+    if (world_has_rot(w)) {
+        return LIFE_ROTTEN; /* whatever it takes the bad byte for */
+    }
+    if (l->opened == SR_ECORRUPT || l->opened == SR_EFENCED || l->opened == SR_EBUSY ||
+        w->is_calm) {
+        world_fail(w, "the job cannot be opened: %s", l->error.words);
+        return LIFE_BROKEN;
+    }
+    return LIFE_GAVE_UP;
 }
 
-enum life_end life_live(struct world *w, uint32_t parallelism, struct history *h)
+struct life *life_begin(struct world *w, uint32_t parallelism, struct history *h)
 {
     struct life *l = calloc(1, sizeof(*l));
-    struct sr_error err = {0};
-    enum life_end end = LIFE_BROKEN;
     l->world = w;
     l->history = h;
     l->arena = arena_new();
@@ -427,22 +428,56 @@ enum life_end life_live(struct world *w, uint32_t parallelism, struct history *h
         .ctx = l, .start = life_sched_start, .stop = life_sched_stop, .wake = life_sched_wake};
     world_trace(w, "born", parallelism, w->is_calm);
     life_register(l);
+    life_doom(l);
     if (life_plan(l, parallelism)) {
-        life_doom(l);
-        sr_rc rc = life_open(l, &err);
-        if (rc == SR_OK) {
+        l->opened = life_open(l, &l->error);
+        if (l->opened == SR_OK) {
             supervise_begin(l->job_run, &l->sched);
         }
-        end = life_end(l, rc, &err);
     }
+    return l;
+}
+
+enum life_end life_go_on(struct life *l, uint64_t steps)
+{
+    struct world *w = l->world;
+    if (world_has_failed) {
+        return LIFE_BROKEN;
+    }
+    if (l->opened != SR_OK) {
+        return life_judge_opening(l);
+    }
+    uint64_t until = steps < UINT64_MAX - l->steps ? l->steps + steps : UINT64_MAX;
+    bool is_over = life_run(l, until);
+    if (world_has_failed) {
+        return LIFE_BROKEN;
+    }
+    if (world_is_dead(w)) {
+        return LIFE_DIED;
+    }
+    if (!is_over) {
+        return LIFE_GOES_ON;
+    }
+    struct sr_error err = {0};
+    enum life_end end = life_judge(l, supervise_end(l->job_run, &err), &err);
+    return world_is_dead(w) && end != LIFE_BROKEN && end != LIFE_FINISHED ? LIFE_DIED : end;
+}
+
+void life_close(struct life *l)
+{
+    struct world *w = l->world;
     supervise_free(l->job_run);
     store_close(l->store);
-    disk_crash_never(w->disk);
-    if (world_is_dead(w)) {
-        disk_restart(w->disk, DISK_BY_SEED);
-    }
     registry_free(l->registry);
     arena_free(l->arena);
     free(l);
+    w->die_at = WORLD_POINTS_MAX;
+}
+
+enum life_end life_live(struct world *w, uint32_t parallelism, struct history *h)
+{
+    struct life *l = life_begin(w, parallelism, h);
+    enum life_end end = life_go_on(l, UINT64_MAX);
+    life_close(l);
     return end;
 }

@@ -6,6 +6,7 @@
 #include "test/sim/world.h"
 
 enum life_end {
+    LIFE_GOES_ON,
     LIFE_DIED,      /* a crash */
     LIFE_SUSPENDED, /* with a last checkpoint */
     LIFE_STOPPED,   /* with a savepoint: the next life begins from it */
@@ -23,6 +24,15 @@ struct history {
     uint32_t deaths, suspensions, stops, restores, rots;
 };
 
+struct life;
+
+/* Reads the job, opens the store, begins. Never NULL. */
+struct life *life_begin(struct world *w, uint32_t parallelism, struct history *h);
+/* Steps it for at most `steps`; LIFE_GOES_ON: it would go on. Any other answer is the end. */
+enum life_end life_go_on(struct life *l, uint64_t steps);
+void life_close(struct life *l); /* takes l */
+
+/* A whole life. */
 enum life_end life_live(struct world *w, uint32_t parallelism, struct history *h);
 
 #endif

@@ -48,6 +48,37 @@ static void sim_make_dirs(struct world *w)
     (void)f->sync_dir(f, "/", &err);
 }
 
+/* A process is stopped, taken for dead, and replaced while a broken lock service has given its lock
+ * away; then it wakes. Answers how its successor ends. */
+static enum life_end sim_haunted(struct world *w, uint32_t i, struct history *h)
+{
+    const struct scene *s = &w->scene;
+    struct history ignored = *h;
+    struct life *old = life_begin(w, s->parallelism[i], &ignored);
+    enum life_end end = life_go_on(old, 1 + world_below(w, 800));
+    if (end != LIFE_GOES_ON) {
+        life_close(old);
+        *h = ignored;
+        return end;
+    }
+    world_trace(w, "frozen", 0, 0);
+    disk_break_locks(w->disk);
+    struct life *new = life_begin(w, s->parallelism[i], h);
+    end = life_go_on(new, 1 + world_below(w, 800));
+    if (end == LIFE_GOES_ON) {
+        world_trace(w, "thawed", 0, 0);
+        w->is_zombie = w->was_haunted = true;
+        (void)life_go_on(old, 400);
+        w->is_zombie = false;
+    }
+    life_close(old);
+    if (end == LIFE_GOES_ON) {
+        end = life_go_on(new, UINT64_MAX);
+    }
+    life_close(new);
+    return end;
+}
+
 /* Answers the hash of all that happened. */
 static uint64_t sim_play(uint64_t seed, bool is_loud, struct totals *t)
 {
@@ -63,7 +94,9 @@ static uint64_t sim_play(uint64_t seed, bool is_loud, struct totals *t)
     sim_write_input(&w);
     for (uint32_t i = 0; i <= scene.lives && end != LIFE_FINISHED && end != LIFE_BROKEN;) {
         world_set_faults(&w, i == scene.lives);
-        end = life_live(&w, scene.parallelism[i], &h);
+        end = i < scene.lives && world_below(&w, 8) == 0 ? sim_haunted(&w, i, &h)
+                                                         : life_live(&w, scene.parallelism[i], &h);
+        world_restart(&w);
         h.deaths += end == LIFE_DIED;
         h.suspensions += end == LIFE_SUSPENDED;
         h.stops += end == LIFE_STOPPED;

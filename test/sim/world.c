@@ -98,6 +98,14 @@ void world_die(struct world *w, const char *where)
     disk_crash(w->disk, is_power ? DISK_POWER_LOSS : DISK_KILL);
 }
 
+void world_restart(struct world *w)
+{
+    disk_crash_never(w->disk);
+    if (world_is_dead(w)) {
+        disk_restart(w->disk, DISK_BY_SEED);
+    }
+}
+
 static struct world_point *world_point(const char *name)
 {
     for (uint32_t i = 0; i < world_points_known; i++) {
@@ -118,6 +126,9 @@ static void world_crash_point(const struct env *e, const char *name)
     struct world_point *p = world_point(name);
     if (world_is_dead(w)) {
         return;
+    }
+    if (w->is_zombie && strcmp(name, "run: after publish") == 0) {
+        world_fail(w, "a process that was replaced has published a checkpoint");
     }
     p->reached++;
     bool is_it = w->die_at < WORLD_POINTS_MAX && &world_points[w->die_at] == p;
@@ -191,6 +202,9 @@ void world_rot(struct world *w)
         return;
     }
     (void)world_find_file(w, "/ck", world_below(w, files), w->rot.path);
+    if (!world_has_rot(w)) {
+        return; /* the disk failed a call meanwhile */
+    }
     const char *name = strrchr(w->rot.path, '/') + 1;
     uint64_t size = 0;
     (void)disk_bytes(w->disk, w->rot.path, &size);

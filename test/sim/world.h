@@ -45,6 +45,8 @@ struct world {
     struct remote remote;
     struct rot rot;
     bool is_calm;       /* no fault any more */
+    bool is_zombie;     /* who is stepped was replaced: it may not publish */
+    bool was_haunted;   /* such a one has left behind what it liked */
     uint32_t die_at;    /* crash point to die at; WORLD_POINTS_MAX: none */
     uint32_t die_skip;  /* times to pass it before */
     uint64_t trace;     /* hash of everything that happened */
@@ -64,6 +66,7 @@ uint64_t world_random(struct world *w); /* what the simulator decides */
 uint32_t world_below(struct world *w, uint32_t n);
 bool world_chance(struct world *w, uint32_t ppm); /* never when calm */
 bool world_is_dead(const struct world *w);
+void world_restart(struct world *w); /* after a crash; nothing of the old process may be open */
 void world_die(struct world *w, const char *where);
 /* Lets a byte of what is stored go bad; and makes it good again. */
 void world_rot(struct world *w);
