@@ -56,7 +56,8 @@ struct expr {
 const struct expr *expr_column(struct arena *a, const struct sr_schema *s, uint32_t column);
 const struct expr *expr_null(struct arena *a);
 const struct expr *expr_bool(struct arena *a, bool v);
-/* A number as written: 12, .5, 1e3: INT, BIGINT, DECIMAL or DOUBLE as in Flink. */
+/* A number as written, perhaps with a sign: 12, .5, -1e3: INT, BIGINT, DECIMAL or DOUBLE as in
+ * Flink. */
 const struct expr *expr_number(struct arena *a, const char *text, struct sr_error *err);
 const struct expr *expr_string(struct arena *a, const char *bytes, uint32_t len); /* CHAR(n) */
 /* x'00ff' */
@@ -65,8 +66,7 @@ const struct expr *expr_binary(struct arena *a, const char *hex, uint32_t len,
 /* DATE '...', TIME '...', TIMESTAMP '...' */
 const struct expr *expr_moment(struct arena *a, enum sr_kind kind, const char *text, uint32_t len,
                                struct sr_error *err);
-/* INTERVAL '1 02:03' DAY TO MINUTE; units as words: "DAY", "MINUTE"; `to` NULL when single;
- * precisions -1 when not written. */
+/* INTERVAL '1 02:03' DAY TO MINUTE; units as words: "DAY", "MINUTE"; `to` NULL when single. */
 const struct expr *expr_interval(struct arena *a, const char *text, uint32_t len, bool is_negative,
                                  const char *from, const char *to, struct sr_error *err);
 /* Any function or operator by its name: "UPPER", "+", "<>", "AND", "NOT", "IS NULL", "IN",

@@ -1,7 +1,8 @@
 /* The table of functions: one row and one kernel a function. Also the source of their documents.
  *
- * Adding a function: a row in the table of its family (func_text.c, func_math.c ...), and a kernel
- * there. The row says names, forms, NULL rule, and how the result type follows from arguments.
+ * Adding a function: a row in the table of its family (func_text.c, func_math.c ...; family.h says
+ * what a row is), and a kernel beside it (kernel.h says what one may do). The row says name, forms
+ * and words, and how the result type follows from the arguments.
  */
 #ifndef SR_EXPR_FUNC_H
 #define SR_EXPR_FUNC_H

@@ -31,7 +31,8 @@ void program_free(struct program *p); /* NULL allowed */
 struct program_result {
     uint32_t picked; /* rows that passed */
     const uint16_t
-        *sel; /* their row numbers, ascending; good until the next run; NULL: all stored */
+        *sel; /* their row numbers, ascending; good until the next run and as long as v; NULL: all
+                 stored */
     struct sr_column **col; /* `outs` columns, a reference each is the caller's */
     uint32_t bads;
     struct sr_bad_row *bad; /* the caller's room for SR_BAD_ROWS_MAX; sorted by row */
@@ -44,8 +45,8 @@ struct program_result {
 sr_rc program_run(struct program *p, struct sr_home *home, const struct sr_view *v, uint32_t from,
                   struct program_result *r, struct sr_error *err);
 
-/* The value of a constant expression, as text that Flink would print: for `eval` and tests.
- * SR_EDATA when computing it fails. */
+/* The value of a constant expression, as text that Flink would print ("NULL" for one): for `eval`
+ * and tests. SR_EDATA when computing it fails, SR_ECONFIG when it is not constant. */
 sr_rc program_constant(struct arena *a, const struct expr *e, const char *time_zone,
                        const char **text, struct sr_error *err);
 /* A constant folded to a literal; e itself when it is none or when computing it fails. */

@@ -15,6 +15,7 @@
 struct regex {
     pcre2_code *code; /* NULL: no pattern, or a bad one */
     pcre2_match_data *match;
+    pcre2_compile_context *rules;
     pcre2_match_context *context;
     pcre2_jit_stack *stack;
     char *pattern;
@@ -29,12 +30,15 @@ struct regex *regex_new(void)
     if (!r) {
         return NULL;
     }
+    r->rules = pcre2_compile_context_create(NULL);
     r->context = pcre2_match_context_create(NULL);
     r->stack = pcre2_jit_stack_create(REGEX_STACK_MIN, REGEX_STACK_MAX, NULL);
-    if (!r->context || !r->stack) {
+    if (!r->rules || !r->context || !r->stack) {
         regex_free(r);
         return NULL;
     }
+    /* As in Java, \r ends a line too: a dot does not match it, and $ stands in front of it. */
+    (void)pcre2_set_newline(r->rules, PCRE2_NEWLINE_ANYCRLF);
     (void)pcre2_set_match_limit(r->context, REGEX_MATCH_LIMIT);
     (void)pcre2_set_depth_limit(r->context, REGEX_DEPTH_LIMIT);
     (void)pcre2_set_heap_limit(r->context, REGEX_HEAP_LIMIT);
@@ -49,6 +53,7 @@ void regex_free(struct regex *r)
     }
     pcre2_code_free(r->code);
     pcre2_match_data_free(r->match);
+    pcre2_compile_context_free(r->rules);
     pcre2_match_context_free(r->context);
     pcre2_jit_stack_free(r->stack);
     free(r->pattern);
