@@ -6,8 +6,9 @@
 
 #include "connectors/sqlite/cell.h"
 
-#define TARGET_OPEN_MS  2000 /* how long to wait for a lock: when the job starts */
-#define TARGET_APPLY_MS 50   /* ... when a checkpoint is applied: the engine comes again */
+#define TARGET_OPEN_MS  2000       /* how long to wait for a lock: when the job starts */
+#define TARGET_STORE_ID 0x53524350 /* "SRCP": the application_id of a checkpoint store */
+#define TARGET_APPLY_MS 50         /* ... when a checkpoint is applied: the engine comes again */
 
 /* --- Faults ---------------------------------------------------------------------------------- */
 
@@ -259,6 +260,23 @@ static sr_rc target_check_table(struct target *t, struct sr_error *err)
 
 /* --- Open ------------------------------------------------------------------------------------ */
 
+/* A checkpoint store holds its own tables and no others, or it counts as damaged. */
+static sr_rc target_refuse_store(struct target *t, struct sr_error *err)
+{
+    sqlite3_stmt *s = NULL;
+    sr_rc rc = target_prepare(t, "PRAGMA application_id", &s, "read the database", err);
+    int code = rc == SR_OK ? sqlite3_step(s) : SQLITE_DONE;
+    if (rc == SR_OK && code != SQLITE_ROW) {
+        rc = target_fail(t, "read the database", err);
+    }
+    if (rc == SR_OK && sqlite3_column_int(s, 0) == TARGET_STORE_ID) {
+        rc = t->host->fail(t->host, err, SR_ECONFIG,
+                           "%s keeps checkpoints: rows need a database of their own", t->path);
+    }
+    (void)sqlite3_finalize(s); /* its error was seen above */
+    return rc;
+}
+
 static const char target_marks_sql[] =
     "CREATE TABLE IF NOT EXISTS " TARGET_MARKS
     " (job TEXT NOT NULL, sink TEXT NOT NULL, writer TEXT NOT NULL, part INTEGER NOT NULL,"
@@ -284,12 +302,22 @@ sr_rc target_open(struct target *t, bool may_create, struct sr_error *err)
 {
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
     int code = sqlite3_open_v2(t->path, &t->db, flags, t->host->sqlite_vfs);
+    if (code == SQLITE_CANTOPEN) {
+        return t->host->fail(t->host, err, SR_EACCESS,
+                             "cannot open or make the database %s: is its directory there, and may "
+                             "it be written to?",
+                             t->path);
+    }
     if (code != SQLITE_OK) {
         return target_fail(t, "open the database", err);
     }
     (void)sqlite3_busy_timeout(t->db, TARGET_OPEN_MS);
+    sr_rc rc = target_refuse_store(t, err);
+    if (rc != SR_OK) {
+        return rc;
+    }
     /* The journal mode stays as the database's owner set it; what we commit survives power loss. */
-    sr_rc rc = target_exec(t, "PRAGMA synchronous = FULL", "set synchronous", err);
+    rc = target_exec(t, "PRAGMA synchronous = FULL", "set synchronous", err);
     if (rc == SR_OK) {
         rc = target_make_tables(t, may_create, err);
     }

@@ -8,6 +8,7 @@
 
 #include "connectors/sqlite/cell.h"
 #include "connectors/sqlite/redo.h"
+#include "engine/ckpt/chkdb.h"
 #include "streamrun/plugin.h"
 #include "test/kit/rows.h"
 #include "test/kit/sink_kit.h"
@@ -335,6 +336,33 @@ START_TEST(tables_that_do_not_fit_are_refused)
 }
 END_TEST
 
+/* What is no database, or cannot be made, is said when the job starts. */
+START_TEST(bad_databases_are_said_at_open)
+{
+    struct table t;
+    table_start(&t, "k BIGINT");
+    t.conf.path = stage_path(&t.s, "absent/out.db");
+    ck_assert_int_eq(table_open(&t), SR_EACCESS);
+    ck_assert_ptr_nonnull(strstr(t.err.words, "is its directory there"));
+    table_end(&t);
+    table_start(&t, "k BIGINT");
+    stage_write(&t.s, "out.db",
+                "this is a text, and longer than the head of a database would be: "
+                "a hundred bytes are what SQLite looks at first of all.");
+    ck_assert_int_eq(table_open(&t), SR_ECORRUPT);
+    ck_assert_ptr_nonnull(strstr(t.err.words, "not a database"));
+    table_end(&t);
+    table_start(&t, "k BIGINT");
+    char sql[64];
+    snprintf(sql, sizeof(sql), "PRAGMA application_id = %d", CHKDB_APPLICATION_ID);
+    run(&t.s, sql);
+    ck_assert_int_eq(table_open(&t), SR_ECONFIG);
+    ck_assert_ptr_nonnull(strstr(t.err.words, "keeps checkpoints"));
+    ck_assert_str_eq(ask(&t.s, "SELECT count(*) FROM sqlite_schema"), "0\n");
+    table_end(&t);
+}
+END_TEST
+
 /* Names are quoted, whatever they hold. */
 START_TEST(names_are_quoted)
 {
@@ -512,6 +540,6 @@ END_TEST
 
 UNIT_MAIN("sqlite", a_table_keeps_the_promises_of_sinks, every_type_is_kept_exactly,
           changes_are_applied_by_key, updates_keep_other_columns,
-          tables_that_do_not_fit_are_refused, names_are_quoted, schemas_are_checked_at_plan_time,
-          a_locked_target_is_busy, a_refused_row_takes_all_back, damage_is_found,
-          a_large_redo_file_asks_then_waits, affinity_is_sqlites)
+          tables_that_do_not_fit_are_refused, names_are_quoted, bad_databases_are_said_at_open,
+          schemas_are_checked_at_plan_time, a_locked_target_is_busy, a_refused_row_takes_all_back,
+          damage_is_found, a_large_redo_file_asks_then_waits, affinity_is_sqlites)
