@@ -1,6 +1,7 @@
 #include "conf/keys.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "conf/opts.h"
 #include "conf/value.h"
@@ -92,6 +93,24 @@ static void keys_id(struct reader *rd, struct job *job)
     job->settings.id = arena_text(rd->arena, job->id);
 }
 
+/* Other names of UTC become that one, which is all that expressions know yet. */
+static void keys_zone(struct reader *rd, struct settings *s)
+{
+    static const char *const same[] = {"UTC",     "Etc/UTC", "Z",     "GMT",
+                                       "Etc/GMT", "+00:00",  "GMT+0", "UTC+0"};
+    for (size_t i = 0; s->time_zone && i < sizeof(same) / sizeof(same[0]); i++) {
+        if (strcasecmp(s->time_zone, same[i]) == 0) {
+            s->time_zone = "UTC";
+            return;
+        }
+    }
+    if (s->time_zone) {
+        reader_fault(rd, keys_place(rd, "table.local-time-zone"), "use UTC",
+                     "time zones other than UTC are not there yet");
+    }
+    s->time_zone = "UTC";
+}
+
 /* What no range of one key can say. */
 static void keys_check(struct reader *rd, const struct settings *s)
 {
@@ -113,6 +132,7 @@ void keys_read(struct reader *rd, struct job *job)
     opts_fill(&scope, settings_opts, &job->settings);
     keys_name(rd, job);
     keys_id(rd, job);
+    keys_zone(rd, &job->settings);
     keys_check(rd, &job->settings);
 }
 

@@ -265,6 +265,7 @@ START_TEST(not_there_yet)
         "restart-strategy.type: failure-rate\n",
         "dead-letter: {connector: file, path: dead/}\n",
         "poison.max-failures: 3\n",
+        "table.local-time-zone: Europe/Berlin\n",
     };
     char yaml[512];
 
@@ -627,6 +628,8 @@ START_TEST(what_must_be)
     ck_assert_str_eq(k.job->id, "0123456789abcdef0123456789abcdef");
     (void)kit_read(&k, "parallelism.default: 200\n" KIT_HEAD KIT_SINK);
     (void)kit_only(&k, 1, 22, "above pipeline.max-parallelism (128)");
+    ck_assert_int_eq(kit_read(&k, "table.local-time-zone: Etc/UTC\n" KIT_HEAD KIT_SINK), SR_OK);
+    ck_assert_str_eq(k.job->settings.time_zone, "UTC");
     (void)kit_read_source(&k, "    text:\n");
     (void)kit_only(&k, 4, 5, "'sources.in.text' has no value");
     (void)kit_read_source(&k, "    text: [a]\n");
