@@ -201,6 +201,10 @@ static bool compare_bind_as(struct bind_call *b, uint32_t op, bool is_strict)
         b->whole = expr_cast(b->arena, b->arg[0], &b->type, false, b->err);
         return b->whole != NULL;
     }
+    if (type_is_stamp(common.kind) && common.length > 6) {
+        return bind_fails(b, "timestamps of more than 6 digits behind the second are not "
+                             "supported yet");
+    }
     const struct kernel *table = compare_table(common.kind);
     if (!table || !compare_sides(b, &common)) {
         return false;

@@ -71,6 +71,8 @@ START_TEST(misfits_are_refused_with_words)
     refused(&b, "LIKE", s, i, "LIKE cannot be applied");
     refused(&b, "CASE", i, i, "WHEN needs a BOOLEAN, not INT");
     refused(&b, "=", s, i, "cannot be applied to (STRING, INT)");
+    b.field[BATCH_T].type.length = 9;
+    refused(&b, "<", batch_col(&b, 't'), batch_col(&b, 't'), "more than 6 digits");
     batch_close(&b);
 }
 END_TEST
