@@ -35,6 +35,7 @@ START_TEST(test_bounded_job_finishes)
         w.parts_source = 1 + (uint32_t)(seed % 3);
         w.parts_count = 1 + (uint32_t)(seed / 3 % 3);
         w.parts_sink = 1 + (uint32_t)(seed / 9 % 3);
+        w.mode = seed % 2 == 0 ? MODE_EXACTLY_ONCE : MODE_AT_LEAST_ONCE;
         struct store *store = world_store(&w);
         struct supervise *s = start(&w, store, NULL);
         ck_assert(!world_run(&w, s, STEPS_MAX, NULL));
@@ -151,6 +152,64 @@ START_TEST(test_rescale_after_death_keeps_exactly_once)
         store_close(store);
         world_done(&w);
     }
+}
+END_TEST
+
+/* Checkpoints that are not complete in time are dropped wherever they are: gates flow again, what was
+ * prepared goes with the next one, and nothing is lost or shown twice. */
+START_TEST(test_dropped_checkpoints)
+{
+    uint64_t dropped = 0;
+    for (uint64_t seed = 1; seed <= 30; seed++) {
+        struct world w;
+        world_init(&w, seed * 31);
+        w.parts_source = w.parts_count = 3;
+        w.parts_sink = 2;
+        w.rows = 1000;
+        w.interval_us = 2000;
+        w.timeout_us = 4000 + (int64_t)world_random(&w, 10000);
+        w.busy_prepare = 800;
+        w.tolerable = 1000000;
+        struct store *store = world_store(&w);
+        struct supervise *s = start(&w, store, NULL);
+        if (world_run(&w, s, 60000, NULL)) {
+            w.busy_prepare = 0;
+            ck_assert(!world_run(&w, s, STEPS_MAX, NULL));
+        }
+        expect_end(s, RUN_FINISHED);
+        const char *wrong = world_check(&w);
+        ck_assert_msg(!wrong, "seed %d: %s", (int)seed, wrong);
+        struct arena *a = arena_new();
+        struct run_status status;
+        supervise_status(s, a, &status);
+        ck_assert_uint_eq(status.restarts, 0);
+        dropped += status.checkpoints_failed;
+        arena_free(a);
+        supervise_free(s);
+        store_close(store);
+        world_done(&w);
+    }
+    ck_assert_uint_gt(dropped, 100);
+}
+END_TEST
+
+/* More failed checkpoints than are tolerable fail the job, and say why. */
+START_TEST(test_intolerable_checkpoints)
+{
+    struct world w;
+    world_init(&w, 13);
+    w.busy_prepare = 1000;
+    w.timeout_us = 5000;
+    w.restart = RESTART_NONE;
+    struct store *store = world_store(&w);
+    struct supervise *s = start(&w, store, NULL);
+    ck_assert(!world_run(&w, s, STEPS_MAX, NULL));
+    struct sr_error err;
+    ck_assert_int_eq(supervise_end(s, &err), RUN_FAILED);
+    ck_assert_str_eq(err.words, "checkpoint 1 failed: it was not complete within 5 ms");
+    supervise_free(s);
+    store_close(store);
+    world_done(&w);
 }
 END_TEST
 
@@ -288,5 +347,6 @@ END_TEST
 
 UNIT_MAIN("run: supervise", test_bounded_job_finishes,
           test_without_interval_all_is_shown_at_the_end, test_restarts_keep_exactly_once,
-          test_rescale_after_death_keeps_exactly_once, test_sink_asks_for_checkpoints,
-          test_suspend_and_go_on, test_cancel, test_no_restart, test_state_that_nobody_claims)
+          test_rescale_after_death_keeps_exactly_once, test_dropped_checkpoints,
+          test_intolerable_checkpoints, test_sink_asks_for_checkpoints, test_suspend_and_go_on,
+          test_cancel, test_no_restart, test_state_that_nobody_claims)

@@ -395,7 +395,7 @@ const struct plan *world_plan(struct world *w)
 {
     const uint32_t *n = world_numbers;
     w->settings = (struct settings){.interval = {w->interval_us},
-                                    .timeout = {INT64_C(600000000)},
+                                    .timeout = {w->timeout_us},
                                     .tolerable_failures = w->tolerable,
                                     .mode = {w->mode},
                                     .restart = {w->restart},
@@ -549,6 +549,7 @@ void world_init(struct world *w, uint64_t seed)
                         .parts_count = 2,
                         .parts_sink = 1,
                         .interval_us = 20000,
+                        .timeout_us = INT64_C(600000000),
                         .restart = RESTART_FIXED,
                         .fail_in = -1};
     w->env = posix_like;

@@ -41,7 +41,7 @@ struct world {
     uint32_t splits, rows, per_poll; /* rows a split, rows a poll */
     bool is_bounded;
     uint32_t parts_source, parts_count, parts_sink;
-    int64_t interval_us;
+    int64_t interval_us, timeout_us;
     enum settings_restart restart;
     enum settings_mode mode;
     int64_t tolerable;
