@@ -1,4 +1,4 @@
-/* Inside of the supervisor: what supervise.c, checkpointing.c and status.c share. Nobody else's.
+/* Inside of the supervisor: what supervise.c, checkpointing.c, request.c and status.c share. Nobody else's.
  *
  *             start_attempt           a task failed, or the store gave up
  *   STARTING ---------------> RUNNING ----------------------------------> PAUSING --delay over--.
@@ -86,8 +86,13 @@ bool checkpointing_is_over(const struct supervise *s);
 
 /* --- supervise.c ------------------------------------------------------------------------------- */
 
-void supervise_answer(struct run_request *r, sr_rc rc, const struct sr_error *why);
 void supervise_order(struct supervise *s); /* wakes the workers */
+
+/* --- request.c ---------------------------------------------------------------------------------- */
+
+void supervise_answer(struct run_request *r, sr_rc rc, const struct sr_error *why);
+/* Nothing that was asked for, and not begun, will be done. */
+void supervise_refuse(struct supervise *s, const char *why);
 
 /* --- status.c ---------------------------------------------------------------------------------- */
 

@@ -6,6 +6,7 @@
 #include "engine/base/assert.h"
 #include "engine/base/error.h"
 #include "engine/data/builder.h"
+#include "engine/run/source_inner.h"
 
 #define SOURCE_DECODE_BYTES \
     SR_BATCH_BYTES /* given to a decoder at once, unless a record is larger */
@@ -61,7 +62,7 @@ sr_rc source_open(struct source *s, const struct source_conf *conf, struct sr_er
     return SR_OK;
 }
 
-static void source_free_acks(struct source *s, uint32_t count)
+void source_free_acks(struct source *s, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         free(s->ack[i].note);
@@ -95,7 +96,7 @@ void source_close(struct source *s)
 
 /* --- Splits ----------------------------------------------------------------------------------- */
 
-static struct source_split *source_find(const struct source *s, uint32_t number)
+struct source_split *source_find(const struct source *s, uint32_t number)
 {
     for (uint32_t i = 0; i < s->splits; i++) {
         if (s->split[i].number == number) return &s->split[i];
@@ -105,7 +106,7 @@ static struct source_split *source_find(const struct source *s, uint32_t number)
 }
 
 /* The reader gets to know what is decoded, and the split's count moves on. */
-static void source_settle(struct source *s)
+void source_settle(struct source *s)
 {
     struct source_block *b = &s->block;
     if (b->used == b->told) return;
@@ -144,7 +145,7 @@ static sr_rc source_add(struct source *s, struct split *k, int64_t now_us, struc
 }
 
 /* The reader's note of where it is, into the split. */
-static sr_rc source_note(struct source *s, struct source_split *own, struct sr_error *err)
+sr_rc source_note(struct source *s, struct source_split *own, struct sr_error *err)
 {
     struct sr_out note = bytes_out();
     sr_rc rc = s->node->source->position(s->reader, own->number, &note, err);
@@ -164,7 +165,7 @@ static sr_rc source_note(struct source *s, struct source_split *own, struct sr_e
     return copy ? SR_OK : error_set(err, SR_ENOMEM, "source '%s': out of memory", s->node->step);
 }
 
-static sr_rc source_end_split(struct source *s, struct sr_error *err)
+sr_rc source_end_split(struct source *s, struct sr_error *err)
 {
     struct source_split *own = source_find(s, (uint32_t)s->ending);
     source_settle(s);
@@ -204,114 +205,6 @@ sr_rc source_seal(struct source *s, struct msg *m, struct sr_error *err)
     v->watermark_end = SR_WATERMARK_NONE;
     counters_add(&s->count, COUNTER_out, v->picked);
     *m = (struct msg){.kind = MSG_VIEW, .view = v};
-    return SR_OK;
-}
-
-/* Where in its split a bad record lies: bytes of a stream, records of framed input. */
-static int64_t source_bad_at(const struct source *s, const struct sr_bad *bad)
-{
-    const struct source_block *b = &s->block;
-    int64_t done = source_find(s, b->poll.split)->split.done + (int64_t)(b->used - b->told);
-    if (!b->poll.record) return done + bad->at;
-    for (uint32_t i = b->used; i < b->poll.records; i++) {
-        if (b->poll.record[i].at >= bad->at) return done + (i - b->used);
-    }
-    return done;
-}
-
-/* Records that did not decode: the job fails, or they are counted. */
-static sr_rc source_bads(struct source *s, const struct sr_decode *d, struct sr_error *err)
-{
-    if (d->bads == 0) return SR_OK;
-    sr_assert(d->bads <= SR_BAD_MAX);
-    const struct sr_bad *bad = &s->bad[0];
-    const char *id = source_find(s, s->block.poll.split)->split.id;
-    long long at = (long long)source_bad_at(s, bad);
-    const char *unit = s->block.poll.record ? "record" : "byte";
-    if (s->node->on_error == JOB_FAIL) {
-        return error_set(err, SR_EDATA, "source '%s', split %s, %s %lld: %.*s", s->node->step, id,
-                         unit, at, (int)sizeof(bad->words), bad->words);
-    }
-    counters_add(&s->count, COUNTER_in, d->bads);
-    counters_add(&s->count, COUNTER_skipped, d->bads);
-    if (!s->has_said_bad) {
-        s->has_said_bad = true;
-        env_log(s->ctx.env, SR_WARN, s->node->step,
-                "skipped a record of split %s at %s %lld: %.*s (further ones are only counted)", id,
-                unit, at, (int)sizeof(bad->words), bad->words);
-    }
-    return SR_OK;
-}
-
-/* What one call of the decoder used up, in bytes. */
-static uint64_t source_used_bytes(const struct sr_decode *d)
-{
-    if (!d->record) return d->used;
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < d->used; i++) {
-        sum += d->record[i].len;
-    }
-    return sum;
-}
-
-static struct sr_decode source_decode_args(struct source *s, uint32_t bytes_max)
-{
-    struct source_block *b = &s->block;
-    struct sr_decode d = {.buffer = b->poll.buffer,
-                          .bytes = b->poll.bytes,
-                          .len = b->poll.len,
-                          .at_start = b->poll.at_start && b->used == 0,
-                          .at_end = b->poll.at_end,
-                          .out = &s->rows,
-                          .row_at = s->row_at,
-                          .bad = s->bad};
-    if (b->poll.record) {
-        d.record = b->poll.record + b->used;
-        d.records = b->poll.records - b->used;
-        return d;
-    }
-    d.bytes += b->used;
-    d.len -= b->used;
-    if (d.len > bytes_max) {
-        d.len = bytes_max;
-        d.at_end = false;
-    }
-    return d;
-}
-
-/* Decodes on in the block; what is left of it when nothing more can be read waits for the next poll,
- * which brings it again with what follows. */
-static sr_rc source_decode(struct source *s, struct sr_error *err)
-{
-    struct source_block *b = &s->block;
-    uint32_t before = s->rows.rows;
-    uint32_t all = b->poll.record ? b->poll.records : b->poll.len;
-    s->rows_split = b->poll.split;
-    struct sr_decode d = source_decode_args(s, SOURCE_DECODE_BYTES);
-    sr_rc rc = s->node->format->decode(s->decoder, &d, err);
-    if (rc == SR_OK && d.used == 0 && d.bads == 0 && !d.record && d.len < all - b->used) {
-        d = source_decode_args(s, UINT32_MAX); /* a record that is larger than what is usual */
-        rc = s->node->format->decode(s->decoder, &d, err);
-    }
-    const char *id = source_find(s, b->poll.split)->split.id;
-    if (rc != SR_OK) return error_wrap(err, "source '%s', split %s", s->node->step, id);
-    if (s->rows.is_broken) {
-        return error_set(err, SR_ENOMEM, "source '%s': out of memory", s->node->step);
-    }
-    rc = source_bads(s, &d, err);
-    if (rc != SR_OK) return rc;
-    counters_add(&s->count, COUNTER_in, s->rows.rows - before);
-    pace_spend(&s->pace, s->rows.rows - before + d.bads);
-    counters_add(&s->count, COUNTER_bytes_in, (int64_t)source_used_bytes(&d));
-    b->used += d.used;
-    bool is_full = sr_builder_is_full(&s->rows);
-    b->is_open = b->used < all && (d.used > 0 || is_full);
-    if (b->used < all && !b->is_open && (d.at_end || d.record)) {
-        return error_set(err, SR_EDATA, "source '%s', split %s: format %s left %u of it unread",
-                         s->node->step, id, s->node->format->name, all - b->used);
-    }
-    /* Rows that refer to the block's bytes go before the next block comes. */
-    if (is_full || (!b->is_open && b->poll.buffer)) s->must_seal = true;
     return SR_OK;
 }
 
@@ -469,81 +362,4 @@ enum source_got source_next(struct source *s, int64_t now_us, struct msg *m, str
         wait->is_write = later.is_write;
     }
     return SOURCE_WAIT;
-}
-
-/* --- Checkpoints ------------------------------------------------------------------------------ */
-
-static sr_rc source_keep_ack(struct source *s, uint64_t checkpoint, const struct source_split *own)
-{
-    if (!s->node->source->acknowledge) return SR_OK;
-    struct source_ack *grown = realloc(s->ack, (s->acks + 1) * sizeof(*grown));
-    if (!grown) return SR_ENOMEM;
-    s->ack = grown;
-    uint8_t *note = malloc((size_t)own->split.note_len + 1);
-    if (!note) return SR_ENOMEM;
-    memcpy(note, own->split.note, own->split.note_len);
-    s->ack[s->acks++] = (struct source_ack){.checkpoint = checkpoint,
-                                            .number = own->number,
-                                            .note_len = own->split.note_len,
-                                            .note = note};
-    return SR_OK;
-}
-
-sr_rc source_save(struct source *s, uint64_t checkpoint, struct sr_out *splits,
-                  struct sr_out *waiting, struct sr_error *err)
-{
-    sr_assert(s->rows.rows == 0); /* rows in hand belong to this checkpoint: they went before */
-    source_settle(s);
-    /* The reader has said already that this one is over, and would not say so again. */
-    sr_rc ended = s->ending >= 0 ? source_end_split(s, err) : SR_OK;
-    if (ended != SR_OK) return ended;
-    bool is_silent = s->is_idle || s->splits == 0;
-    bool is_ok =
-        bytes_put_u64(splits, (uint64_t)(is_silent ? SR_WATERMARK_END : s->stamp.watermark)) &&
-        bytes_put_u32(splits, s->splits + s->finished.count);
-    for (uint32_t i = 0; i < s->splits && is_ok; i++) {
-        struct source_split *own = &s->split[i];
-        sr_rc rc = source_note(s, own, err);
-        if (rc != SR_OK) return rc;
-        is_ok = split_put(splits, &own->split) && source_keep_ack(s, checkpoint, own) == SR_OK;
-    }
-    for (uint32_t i = 0; i < s->finished.count && is_ok; i++) {
-        is_ok = split_put(splits, &s->finished.item[i]);
-    }
-    if (is_ok) is_ok = splits_save(s->pool, checkpoint, waiting) == SR_OK;
-    return is_ok ? SR_OK
-                 : error_set(err, SR_ENOMEM, "source '%s': out of memory to save its splits",
-                             s->node->step);
-}
-
-void source_acknowledge(struct source *s, uint64_t n)
-{
-    uint32_t count = 0;
-    while (count < s->acks && s->ack[count].checkpoint <= n) {
-        const struct source_ack *a = &s->ack[count++];
-        bool is_held = false; /* a split that ended meanwhile is nobody's any more */
-        for (uint32_t i = 0; i < s->splits; i++) {
-            if (s->split[i].number == a->number) is_held = true;
-        }
-        if (a->checkpoint == n && is_held) {
-            struct sr_bytes note = {a->note, a->note_len};
-            s->node->source->acknowledge(s->reader, a->number, note);
-        }
-    }
-    source_free_acks(s, count);
-}
-
-sr_rc source_load(struct splits *pool, bool is_pool, const void *bytes, size_t len,
-                  int64_t *watermark)
-{
-    struct bytes_in in = bytes_in(bytes, len);
-    *watermark = is_pool ? SR_WATERMARK_END : (int64_t)bytes_get_u64(&in);
-    uint32_t count = bytes_get_u32(&in);
-    for (uint32_t i = 0; i < count; i++) {
-        struct split k;
-        sr_rc rc = split_get(&in, &k);
-        if (rc == SR_OK) rc = splits_restore(pool, &k);
-        if (rc != SR_OK) return rc;
-    }
-    return in.is_broken || in.at != in.end ? SR_ECORRUPT : SR_OK;
 }

@@ -9,54 +9,7 @@
 #include "engine/base/error.h"
 #include "engine/run/inner.h"
 
-/* --- Requests --------------------------------------------------------------------------------- */
-
-void supervise_answer(struct run_request *r, sr_rc rc, const struct sr_error *why)
-{
-    void (*done)(struct run_request *) = r->done;
-    r->rc = rc;
-    if (rc != SR_OK) r->error = *why;
-    if (done) {
-        done(r); /* sets is_done; r may be gone after it */
-    } else {
-        atomic_store(&r->is_done, true);
-    }
-}
-
-void supervise_request(struct supervise *s, struct run_request *r)
-{
-    struct sr_error why = {.rc = SR_OK};
-    r->next = NULL;
-    mutex_lock(s->lock);
-    bool is_ended = s->shown.state == RUN_ENDED;
-    struct run_request **end = &s->requests;
-    while (*end) {
-        end = &(*end)->next;
-    }
-    if (!is_ended) *end = r;
-    mutex_unlock(s->lock);
-    if (is_ended) {
-        (void)error_set(&why, SR_EABSENT, "the job has ended");
-        supervise_answer(r, why.rc, &why);
-    } else {
-        parker_wake(s->parker);
-    }
-}
-
-/* Nothing that was asked for will be done. */
-static void supervise_refuse(struct supervise *s, const char *why)
-{
-    struct sr_error err;
-    (void)error_set(&err, SR_ECLOSED, "%s", why);
-    for (;;) {
-        mutex_lock(s->lock);
-        struct run_request *r = s->requests;
-        if (r) s->requests = r->next;
-        mutex_unlock(s->lock);
-        if (!r) return;
-        supervise_answer(r, err.rc, &err);
-    }
-}
+/* --- Asking ---------------------------------------------------------------------------------- */
 
 void supervise_ask(struct supervise *s, enum run_ask what)
 {
@@ -490,42 +443,4 @@ enum run_end supervise_run(struct supervise *s, struct sr_error *err)
         if (due_us > now_us) parker_wait(s->parker, NULL, 0, now_us, due_us);
     }
     return supervise_end(s, err);
-}
-
-/* --- A savepoint that is waited for ------------------------------------------------------------ */
-
-static void supervise_wake_waiter(struct run_request *r)
-{
-    struct parker *p = r->ctx;
-    atomic_store(&r->is_done, true);
-    parker_wake(p);
-}
-
-sr_rc supervise_savepoint(struct supervise *s, const char *dir, bool stop, bool drain,
-                          char path[4096], struct sr_error *err)
-{
-    struct run_request *r = calloc(1, sizeof(*r));
-    if (!r) return error_set(err, SR_ENOMEM, "out of memory");
-    struct parker *p = NULL;
-    sr_rc rc = parker_new(&p, err);
-    if (rc == SR_OK && strlen(dir) >= sizeof(r->dir)) {
-        rc = error_set(err, SR_ELIMIT, "the path of the savepoint directory is too long");
-    }
-    if (rc == SR_OK) {
-        memcpy(r->dir, dir, strlen(dir) + 1);
-        r->is_stop = stop;
-        r->is_drain = stop && drain;
-        r->done = supervise_wake_waiter;
-        r->ctx = p;
-        supervise_request(s, r);
-        while (!atomic_load(&r->is_done)) {
-            parker_wait(p, NULL, 0, s->env->mono_us(s->env), INT64_MAX);
-        }
-        rc = r->rc;
-        if (rc == SR_OK) memcpy(path, r->path, sizeof(r->path));
-        if (rc != SR_OK) *err = r->error;
-    }
-    parker_free(p);
-    free(r);
-    return rc;
 }

@@ -1,0 +1,20 @@
+/* Inside of a source task: what source_task.c, source_decode.c and source_save.c share. */
+#ifndef SR_RUN_SOURCE_INNER_H
+#define SR_RUN_SOURCE_INNER_H
+
+#include "engine/run/source_task.h"
+
+struct source_split *source_find(const struct source *s, uint32_t number); /* it is there */
+/* The reader gets to know what is decoded, and the split's count moves on. */
+void source_settle(struct source *s);
+/* The reader's note of where it is, into the split. */
+sr_rc source_note(struct source *s, struct source_split *own, struct sr_error *err);
+/* The split that the reader has read to its end becomes a finished one. */
+sr_rc source_end_split(struct source *s, struct sr_error *err);
+/* Forgets the first `count` positions that wait to be acknowledged. */
+void source_free_acks(struct source *s, uint32_t count);
+/* Decodes on in the block; what is left of it when nothing more can be read waits for the next poll,
+ * which brings it again with what follows. */
+sr_rc source_decode(struct source *s, struct sr_error *err);
+
+#endif
