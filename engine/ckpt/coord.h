@@ -1,7 +1,7 @@
 /* The checkpoint coordinator: a state machine that knows no thread, clock or disk.
  *
- * Events go in; each answers at most one command, which the caller carries out before the next event.
- * At most COORD_PENDING_MAX checkpoints run at once (1 unless max-concurrent says more).
+ * Events go in; each answers at most one command, which the caller carries out before the next
+ * event. At most COORD_PENDING_MAX checkpoints run at once (1 unless max-concurrent says more).
  *
  *   (none) --coord_tick, coord_request--> RUNNING(n) --coord_saved by all--> STORING(n)
  *              command INJECT(n)              |          command STORE(n)        |
@@ -69,8 +69,8 @@ void coord_init(struct coord *c, const struct coord_conf *conf, int64_t now_us);
 /* Time has passed: INJECT a periodic one, DROP one that is too old, FAIL, or NOTHING. Call again
  * until NOTHING. */
 struct coord_cmd coord_tick(struct coord *c, int64_t now_us);
-/* Someone asks for one now (a savepoint, a last checkpoint): INJECT, or NOTHING while as many run as
- * may; the caller asks again. */
+/* Someone asks for one now (a savepoint, a last checkpoint): INJECT, or NOTHING while as many
+ * run as may; the caller asks again. */
 struct coord_cmd coord_request(struct coord *c, enum coord_kind kind, int64_t now_us);
 /* A task has saved its part: STORE when it was the last one. */
 struct coord_cmd coord_saved(struct coord *c, uint64_t checkpoint);

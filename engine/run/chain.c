@@ -134,8 +134,8 @@ bool chain_is_empty(const struct chain *c)
 
 /* --- Calling ---------------------------------------------------------------------------------- */
 
-/* What became of the rows that were used up. For an operator without state every row but those named
- * comes out; one with state may emit what it likes. */
+/* What became of the rows that were used up. For an operator without state every row but those
+ * named comes out; one with state may emit what it likes. */
 static void chain_account(struct chain_level *l, const struct sr_op_io *io)
 {
     int64_t passed = (int64_t)io->used - io->filtered - io->late - io->absorbed - io->bads;
@@ -176,7 +176,8 @@ static void chain_keep_watermarks(const struct chain_level *l, struct sr_view *o
     out->watermark = buffer_hold(in->watermark);
 }
 
-/* The view is used up: the watermark that it moved comes next. `out` is its last output, or NULL. */
+/* The view is used up: the watermark that it moved comes next. `out` is its last output, or
+ * NULL. */
 static void chain_view_done(struct chain *c, uint32_t level, struct sr_view *out)
 {
     struct chain_level *l = &c->level[level];

@@ -154,8 +154,8 @@ static void checkpointing_inject(struct supervise *s, const struct coord_cmd *cm
     supervise_order(s);
 }
 
-/* Copies a savepoint out, then publishes the same as a checkpoint: sinks commit what it holds, so the
- * job must be able to go back to it by itself. */
+/* Copies a savepoint out, then publishes the same as a checkpoint: sinks commit what it holds,
+ * so the job must be able to go back to it by itself. */
 static sr_rc checkpointing_write(struct supervise *s, struct manifest *m, struct arena *a,
                                  struct sr_error *err)
 {

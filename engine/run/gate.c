@@ -74,8 +74,8 @@ static bool gate_advance(struct gate *g)
     return true;
 }
 
-/* By row: the merged watermark in force when the row arrives, from the input's own. The array may be
- * shared with other receivers, so a new one is made. */
+/* By row: the merged watermark in force when the row arrives, from the input's own. The array
+ * may be shared with other receivers, so a new one is made. */
 static sr_rc gate_merge_rows(struct gate *g, struct sr_view *v, int64_t others,
                              struct sr_error *err)
 {
@@ -99,7 +99,8 @@ static sr_rc gate_merge_view(struct gate *g, struct gate_input *in, struct sr_vi
     int64_t others = gate_lowest(g, in);
     if (v->watermark) {
         if (others <= g->watermark) {
-            /* Another input holds the merged watermark where it is: no row of this view moves it. */
+            /* Another input holds the merged watermark where it is: no row of this view moves
+             * it. */
             buffer_release(v->watermark);
             v->watermark = NULL;
         } else if (others != SR_WATERMARK_END || g->inputs > 1) {

@@ -1,4 +1,5 @@
-/* Inside of the supervisor: what supervise.c, checkpointing.c, request.c and status.c share. Nobody else's.
+/* Inside of the supervisor: what supervise.c, checkpointing.c, request.c and status.c share. Nobody
+ * else's.
  *
  *             start_attempt           a task failed, or the store gave up
  *   STARTING ---------------> RUNNING ----------------------------------> PAUSING --delay over--.
@@ -70,7 +71,7 @@ struct supervise {
     struct run_status shown;      /* its plain fields; nodes are filled in by status.c */
 };
 
-/* --- checkpointing.c --------------------------------------------------------------------------- */
+/* --- checkpointing.c -------------------------------------------------------------------------- */
 
 void checkpointing_start(struct supervise *s, int64_t now_us);            /* for a new attempt */
 void checkpointing_stop(struct supervise *s, const struct sr_error *why); /* the attempt is over */
@@ -84,17 +85,17 @@ int64_t checkpointing_due(const struct supervise *s);
 /* The last checkpoint or the one of a stop was shown, and all sinks have committed. */
 bool checkpointing_is_over(const struct supervise *s);
 
-/* --- supervise.c ------------------------------------------------------------------------------- */
+/* --- supervise.c ------------------------------------------------------------------------------ */
 
 void supervise_order(struct supervise *s); /* wakes the workers */
 
-/* --- request.c ---------------------------------------------------------------------------------- */
+/* --- request.c -------------------------------------------------------------------------------- */
 
 void supervise_answer(struct run_request *r, sr_rc rc, const struct sr_error *why);
 /* Nothing that was asked for, and not begun, will be done. */
 void supervise_refuse(struct supervise *s, const char *why);
 
-/* --- status.c ---------------------------------------------------------------------------------- */
+/* --- status.c --------------------------------------------------------------------------------- */
 
 void status_count(struct crew *c, struct counts *by_node); /* adds up over tasks */
 

@@ -61,8 +61,8 @@ void counters_add_all(struct counters *c, const struct counts *by);
 void counts_add(struct counts *to, const struct counts *by);
 
 const char *counter_text(enum counter_name name); /* "bytes_in" */
-/* Name of node `n`'s counter in a manifest: "uid.in", and "uid#2.in" for the second node of the same
- * uid in the order of the plan. False: it does not fit. */
+/* Name of node `n`'s counter in a manifest: "uid.in", and "uid#2.in" for the second node of the
+ * same uid in the order of the plan. False: it does not fit. */
 bool counter_path(const struct plan *p, uint32_t n, enum counter_name name, char *out, size_t size);
 
 #endif

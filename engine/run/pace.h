@@ -1,7 +1,7 @@
 /* How fast a source may read: a quota of records by time, as a plain calculation.
  *
- * What was not read in time is not made up for by more than one second's worth, so that a source that
- * slept does not come back in a flood.
+ * What was not read in time is not made up for by more than one second's worth, so that a source
+ * that slept does not come back in a flood.
  */
 #ifndef SR_RUN_PACE_H
 #define SR_RUN_PACE_H

@@ -1,4 +1,5 @@
-/* Savepoints that somebody asked for: queued, answered, refused; and waited for by other threads. */
+/* Savepoints that somebody asked for: queued, answered, refused; and waited for by other
+ * threads. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,7 +55,7 @@ void supervise_refuse(struct supervise *s, const char *why)
     }
 }
 
-/* --- A savepoint that is waited for ------------------------------------------------------------ */
+/* --- A savepoint that is waited for ----------------------------------------------------------- */
 
 static void supervise_wake_waiter(struct run_request *r)
 {

@@ -1,4 +1,5 @@
-/* Restart strategies: what to do after a failure. A state machine; time and chance come from outside.
+/* Restart strategies: what to do after a failure. A state machine; time and chance come from
+ * outside.
  *
  *   none               give up
  *   fixed-delay        wait the same time, so many times in the job's life

@@ -16,8 +16,8 @@ sr_rc restore_check(const struct plan *p, const struct manifest *m, bool may_dro
 /* Fills the pools; before they are opened. */
 sr_rc restore_sources(struct crew *c, const struct manifest *m, struct sr_error *err);
 sr_rc restore_counters(struct crew *c, const struct manifest *m, struct sr_error *err);
-/* Commits what the checkpoint holds, hands writers their states, discards leftovers. m NULL: a fresh
- * run, which has leftovers too. */
+/* Commits what the checkpoint holds, hands writers their states, discards leftovers. m NULL: a
+ * fresh run, which has leftovers too. */
 sr_rc restore_sinks(struct crew *c, const struct manifest *m, struct sr_error *err);
 
 #endif

@@ -1,9 +1,9 @@
 /* Who steps the tasks, and how a simulator does it instead of threads.
  *
  * The supervisor makes the tasks of an attempt (a crew), hands them to a scheduler, and takes them
- * away again before it frees them. sched_threads.c is the scheduler of a machine. A simulator brings
- * its own, and owns everything: it steps the tasks and the supervisor, one at a time, in any order it
- * likes, under its own clock (env->mono_us):
+ * away again before it frees them. sched_threads.c is the scheduler of a machine. A simulator
+ * brings its own, and owns everything: it steps the tasks and the supervisor, one at a time, in any
+ * order it likes, under its own clock (env->mono_us):
  *
  *   struct sched mine = {.start = remember_the_crew, .stop = forget_it, .wake = do_nothing};
  *   supervise_new(&s, &conf, &err);
@@ -16,10 +16,10 @@
  *   supervise_end(s, &err);                       how it ended
  *   supervise_free(s);                            also after a simulated crash: closes everything
  *
- * A task that answered TASK_NOTHING may be stepped again at once: that is only a waste of time. When
- * every task answered TASK_NOTHING, and supervise_step was called after that, nothing will happen
- * before a wait is over. supervise_step may call start and stop from inside: the crew that was
- * remembered is gone after stop.
+ * A task that answered TASK_NOTHING may be stepped again at once: that is only a waste of time.
+ * When every task answered TASK_NOTHING, and supervise_step was called after that, nothing will
+ * happen before a wait is over. supervise_step may call start and stop from inside: the crew that
+ * was remembered is gone after stop.
  *
  * Crash points (env_crash_point) are named "run: ...": see RUN_CRASH_POINTS. A simulator that
  * longjmps or exits out of one may not call into the supervisor again, but for supervise_free in a
@@ -57,16 +57,17 @@ struct sched {
     void (*wake)(struct sched *s);
 };
 
-/* Threads: `workers` of them (0: the cores), each with fixed tasks, asleep when there is nothing. */
+/* Threads: `workers` of them (0: the cores), each with fixed tasks, asleep when there is
+ * nothing. */
 sr_rc sched_threads_new(struct sched **out, uint32_t workers, const struct env *env,
                         struct sr_error *err);
 void sched_threads_free(struct sched *s); /* NULL allowed; stopped before */
 
-/* --- The supervisor, stepped ------------------------------------------------------------------- */
+/* --- The supervisor, stepped ------------------------------------------------------------------ */
 
 void supervise_begin(struct supervise *s, struct sched *sched);
-/* Does what is due: reports, asks, checkpoints, restarts. *due_us: call again then, or when something
- * was reported or asked. True: the job has ended, and its tasks are stopped. */
+/* Does what is due: reports, asks, checkpoints, restarts. *due_us: call again then, or when
+ * something was reported or asked. True: the job has ended, and its tasks are stopped. */
 bool supervise_step(struct supervise *s, int64_t *due_us);
 enum run_end supervise_end(struct supervise *s, struct sr_error *err);
 

@@ -118,7 +118,8 @@ static void sched_threads_stop(struct sched *s)
     }
 }
 
-/* Subtasks of a vertex go to different workers, a subtask's neighbours to the same where it fits. */
+/* Subtasks of a vertex go to different workers, a subtask's neighbours to the same where it
+ * fits. */
 static void sched_threads_assign(struct sched_threads *p, struct crew *c)
 {
     for (uint32_t i = 0; i < c->tasks; i++) {

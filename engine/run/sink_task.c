@@ -47,8 +47,8 @@ static void sink_notes_remove(struct sink_notes *l, uint32_t i)
     }
 }
 
-/* What was the writer's own at an older checkpoint is replaced by what it says now: notes from index
- * `fresh` on stay. */
+/* What was the writer's own at an older checkpoint is replaced by what it says now: notes from
+ * index `fresh` on stay. */
 static void sink_notes_replace_states(struct sink_notes *l, uint32_t fresh)
 {
     uint32_t kept = 0;

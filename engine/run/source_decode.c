@@ -78,8 +78,8 @@ static struct sr_decode source_decode_args(struct source *s, uint32_t bytes_max)
     return d;
 }
 
-/* Decodes on in the block; what is left of it when nothing more can be read waits for the next poll,
- * which brings it again with what follows. */
+/* Decodes on in the block; what is left of it when nothing more can be read waits for the next
+ * poll, which brings it again with what follows. */
 sr_rc source_decode(struct source *s, struct sr_error *err)
 {
     struct source_block *b = &s->block;

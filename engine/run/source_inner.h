@@ -13,8 +13,8 @@ sr_rc source_note(struct source *s, struct source_split *own, struct sr_error *e
 sr_rc source_end_split(struct source *s, struct sr_error *err);
 /* Forgets the first `count` positions that wait to be acknowledged. */
 void source_free_acks(struct source *s, uint32_t count);
-/* Decodes on in the block; what is left of it when nothing more can be read waits for the next poll,
- * which brings it again with what follows. */
+/* Decodes on in the block; what is left of it when nothing more can be read waits for the next
+ * poll, which brings it again with what follows. */
 sr_rc source_decode(struct source *s, struct sr_error *err);
 
 #endif

@@ -308,8 +308,8 @@ static enum source_got source_take(struct source *s, int64_t now_us, struct sr_w
     return SOURCE_FAILED;
 }
 
-/* Makes room for as many rows as the pace allows. False: none before wait->until_us, and what is there
- * is handed on. */
+/* Makes room for as many rows as the pace allows. False: none before wait->until_us, and what is
+ * there is handed on. */
 static bool source_is_paced(struct source *s, int64_t now_us, struct sr_wait *wait)
 {
     if (!pace_is_on(&s->pace)) return true;

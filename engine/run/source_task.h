@@ -91,15 +91,15 @@ enum source_got source_next(struct source *s, int64_t now_us, struct msg *m, str
                             struct sr_error *err);
 /* Rows not handed on yet, as a view; NULL: none. Before a barrier. */
 sr_rc source_seal(struct source *s, struct msg *m, struct sr_error *err);
-/* Positions of all splits, and what was read to its end; then what waits in the pool, unless another
- * subtask has saved that for this checkpoint. */
+/* Positions of all splits, and what was read to its end; then what waits in the pool, unless
+ * another subtask has saved that for this checkpoint. */
 sr_rc source_save(struct source *s, uint64_t checkpoint, struct sr_out *splits,
                   struct sr_out *waiting, struct sr_error *err);
 /* Checkpoint n was shown. */
 void source_acknowledge(struct source *s, uint64_t n);
 
-/* From the parts of a checkpoint: splits into the pool; the watermark told by a subtask that was not
- * idle, else SR_WATERMARK_END. */
+/* From the parts of a checkpoint: splits into the pool; the watermark told by a subtask that was
+ * not idle, else SR_WATERMARK_END. */
 sr_rc source_load(struct splits *pool, bool is_pool, const void *bytes, size_t len,
                   int64_t *watermark);
 

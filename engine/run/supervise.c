@@ -35,8 +35,8 @@ static void supervise_set_state(struct supervise *s, enum run_state state)
 
 /* --- An attempt ------------------------------------------------------------------------------- */
 
-/* The manifest that the attempt begins with: the newest checkpoint that this process published, else
- * what the caller gave. */
+/* The manifest that the attempt begins with: the newest checkpoint that this process published,
+ * else what the caller gave. */
 static sr_rc supervise_find_restore(struct supervise *s, const struct manifest **out,
                                     struct sr_error *err)
 {

@@ -1,4 +1,5 @@
-/* One subtask of a vertex: a gate or a source, the chain, an outlet or a sink. Stepped, never waits.
+/* One subtask of a vertex: a gate or a source, the chain, an outlet or a sink. Stepped, never
+ * waits.
  *
  *        orders (atomics)                                     reports (a queue)
  *            |                                                      ^
@@ -19,8 +20,8 @@
  *   dropped   it will not be: gates flow again, held sources read on
  *   finish    a source sends the end
  *
- * A task belongs to one thread from its first step on; open, load, save of an idle one and close are
- * the supervisor's, while no thread steps it.
+ * A task belongs to one thread from its first step on; open, load, save of an idle one and close
+ * are the supervisor's, while no thread steps it.
  */
 #ifndef SR_RUN_TASK_H
 #define SR_RUN_TASK_H
@@ -81,7 +82,7 @@ struct task {
     bool is_ended, is_failed;
 };
 
-/* --- The supervisor's: task_save.c has save and load -------------------------------------------- */
+/* --- The supervisor's: task_save.c has save and load ------------------------------------------ */
 
 struct task_conf {
     const struct plan *plan;
@@ -110,11 +111,11 @@ struct task_node {
 };
 uint32_t task_nodes(struct task *t, struct task_node *out);
 
-/* --- The worker's ------------------------------------------------------------------------------- */
+/* --- The worker's ----------------------------------------------------------------------------- */
 
 enum task_did task_step(struct task *t, int64_t now_us, struct task_waits *waits);
 
-/* --- Orders, by any thread; the caller wakes the worker afterwards ------------------------------ */
+/* --- Orders, by any thread; the caller wakes the worker afterwards ---------------------------- */
 
 void task_inject(struct task *t, uint64_t checkpoint, uint32_t flags);
 void task_show(struct task *t, uint64_t checkpoint);

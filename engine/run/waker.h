@@ -1,9 +1,9 @@
 /* Wakes the worker of a task, if it sleeps.
  *
  * While everybody is busy nobody makes a system call. The order that keeps a wake from being lost:
- * who sleeps sets is_parked and then looks at its rings once more; who puts writes the ring and then
- * looks at is_parked. All four accesses are sequentially consistent, so one of the two sees the
- * other.
+ * who sleeps sets is_parked and then looks at its rings once more; who puts writes the ring and
+ * then looks at is_parked. All four accesses are sequentially consistent, so one of the two sees
+ * the other.
  */
 #ifndef SR_RUN_WAKER_H
 #define SR_RUN_WAKER_H

@@ -187,8 +187,8 @@ static const char *drain(struct fixture *f)
     return out;
 }
 
-/* Each piece goes through the whole chain before the next one is made, and the watermark stays behind
- * the last one. */
+/* Each piece goes through the whole chain before the next one is made, and the watermark stays
+ * behind the last one. */
 START_TEST(test_pieces_in_order)
 {
     struct fixture f = {.script = {{.step = 2}, {.step = 1}}};
@@ -234,8 +234,8 @@ START_TEST(test_told_behind_the_view)
 }
 END_TEST
 
-/* Rows that cannot be computed are counted and left out, or fail the job with the step, the number of
- * the row and the reason. */
+/* Rows that cannot be computed are counted and left out, or fail the job with the step, the
+ * number of the row and the reason. */
 START_TEST(test_bad_rows)
 {
     struct fixture f = {.script = {{.bad_nth = 4}, {.step = 0}}};

@@ -160,8 +160,8 @@ START_TEST(test_drop)
 }
 END_TEST
 
-/* A higher number on an input that never showed the lower one means that the lower one was dropped up
- * the stream: inputs held for it flow again, and the higher one is aligned. */
+/* A higher number on an input that never showed the lower one means that the lower one was
+ * dropped up the stream: inputs held for it flow again, and the higher one is aligned. */
 START_TEST(test_higher_number_supersedes)
 {
     struct fixture f;

@@ -120,8 +120,8 @@ static void side_run(struct side *s, bool (*move)(struct side *s))
 
 static void write_all(void *arg) { side_run(arg, try_put); }
 
-/* Two threads that sleep whenever they cannot go on: every message arrives, in order, and no wake is
- * lost (the test would hang). */
+/* Two threads that sleep whenever they cannot go on: every message arrives, in order, and no
+ * wake is lost (the test would hang). */
 START_TEST(test_two_threads)
 {
     struct ring r = {.tail = 0};

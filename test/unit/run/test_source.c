@@ -9,7 +9,7 @@
 
 #include "engine/run/source_task.h"
 
-/* --- A text that is read `chunk` bytes at a time, and an integer a line ------------------------- */
+/* --- A text that is read `chunk` bytes at a time, and an integer a line ----------------------- */
 
 struct text {
     const char *bytes;
@@ -183,7 +183,7 @@ static const struct sr_format_type lines_type = {.size = sizeof(lines_type),
                                                  .decode = lines_decode,
                                                  .decode_close = lines_close};
 
-/* --- The source --------------------------------------------------------------------------------- */
+/* --- The source ------------------------------------------------------------------------------- */
 
 struct fixture {
     struct world w;
@@ -334,7 +334,8 @@ START_TEST(test_save_and_go_on)
 }
 END_TEST
 
-/* A record that does not decode fails the job with its place, or is counted; its neighbours live. */
+/* A record that does not decode fails the job with its place, or is counted; its neighbours
+ * live. */
 START_TEST(test_bad_records)
 {
     static const char bad[] = "1\n2\nthree\n4\nfive\n";

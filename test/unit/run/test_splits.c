@@ -145,7 +145,8 @@ START_TEST(test_saved_once)
 }
 END_TEST
 
-/* Bytes that are cut anywhere, or changed, are refused or read as something else, and never crash. */
+/* Bytes that are cut anywhere, or changed, are refused or read as something else, and never
+ * crash. */
 START_TEST(test_damaged_bytes)
 {
     struct split k = {.id = strdup("a/b"), .note = calloc(1, 5), .note_len = 5, .order = -4};

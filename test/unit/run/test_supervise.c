@@ -155,8 +155,8 @@ START_TEST(test_rescale_after_death_keeps_exactly_once)
 }
 END_TEST
 
-/* Checkpoints that are not complete in time are dropped wherever they are: gates flow again, what was
- * prepared goes with the next one, and nothing is lost or shown twice. */
+/* Checkpoints that are not complete in time are dropped wherever they are: gates flow again,
+ * what was prepared goes with the next one, and nothing is lost or shown twice. */
 START_TEST(test_dropped_checkpoints)
 {
     uint64_t dropped = 0;

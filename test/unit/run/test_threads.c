@@ -71,8 +71,8 @@ static void watch(struct running *r, bool (*until)(const struct run_status *s))
 static bool has_three_checkpoints(const struct run_status *s) { return s->checkpoints_shown >= 3; }
 static bool has_ended(const struct run_status *s) { return s->state == RUN_ENDED; }
 
-/* A bounded job over several workers shows every row exactly once, with checkpoints all the time and
- * somebody looking. */
+/* A bounded job over several workers shows every row exactly once, with checkpoints all the time
+ * and somebody looking. */
 START_TEST(test_bounded_job)
 {
     for (uint32_t workers = 1; workers <= 4; workers++) {
@@ -149,8 +149,8 @@ static int64_t counting_mono_us(const struct env *e)
 static bool has_one_checkpoint(const struct run_status *s) { return s->checkpoints_shown >= 1; }
 static bool has_six_checkpoints(const struct run_status *s) { return s->checkpoints_shown >= 6; }
 
-/* An idle job sleeps: its workers look at the clock a few times a checkpoint, not all the time. It is
- * suspended all the same, at once. */
+/* An idle job sleeps: its workers look at the clock a few times a checkpoint, not all the time.
+ * It is suspended all the same, at once. */
 START_TEST(test_idle_job_sleeps)
 {
     struct running r = {.is_running = false};

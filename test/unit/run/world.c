@@ -46,7 +46,7 @@ static bool world_chance(struct world *w, uint32_t in_thousand)
     return in_thousand > 0 && world_random(w, 1000) < in_thousand;
 }
 
-/* --- Source ------------------------------------------------------------------------------------ */
+/* --- Source ----------------------------------------------------------------------------------- */
 
 struct world_discoverer {
     struct world *w;
@@ -180,7 +180,7 @@ const struct sr_source_type world_source_type = {.size = sizeof(world_source_typ
                                                  .position = world_position,
                                                  .close = world_nothing};
 
-/* --- Operators --------------------------------------------------------------------------------- */
+/* --- Operators -------------------------------------------------------------------------------- */
 
 struct world_op {
     struct world *w;
@@ -269,7 +269,7 @@ const struct sr_op_type world_count_type = {.size = sizeof(world_count_type),
                                             .process = world_count,
                                             .close = world_nothing};
 
-/* --- Sink -------------------------------------------------------------------------------------- */
+/* --- Sink ------------------------------------------------------------------------------------- */
 
 struct world_sink {
     struct world *w;
@@ -387,13 +387,12 @@ const struct sr_sink_type world_sink_type = {.size = sizeof(world_sink_type),
                                              .commit = world_commit,
                                              .close = world_sink_close};
 
-/* --- Plan -------------------------------------------------------------------------------------- */
+/* --- Plan ------------------------------------------------------------------------------------- */
 
 static const uint32_t world_numbers[] = {0, 1, 2, 3};
 
-const struct plan *world_plan(struct world *w)
+static void world_plan_job(struct world *w)
 {
-    const uint32_t *n = world_numbers;
     w->settings = (struct settings){.interval = {w->interval_us},
                                     .timeout = {w->timeout_us},
                                     .tolerable_failures = w->tolerable,
@@ -410,6 +409,11 @@ const struct plan *world_plan(struct world *w)
                                     .time_zone = "UTC"};
     w->job = (struct job){.name = "world", .settings = w->settings, .description = "a job"};
     memcpy(w->job.id, "0123456789abcdef0123456789abcdef", 33);
+}
+
+static void world_plan_nodes(struct world *w)
+{
+    const uint32_t *n = world_numbers;
     w->node[0] = (struct plan_node){
         .kind = PLAN_SOURCE,
         .uid = "numbers",
@@ -454,6 +458,13 @@ const struct plan *world_plan(struct world *w)
                                     .conf = w,
                                     .sink = &world_sink_type,
                                     .sink_caps = {.makes_rows = true}};
+}
+
+const struct plan *world_plan(struct world *w)
+{
+    const uint32_t *n = world_numbers;
+    world_plan_job(w);
+    world_plan_nodes(w);
     w->vertex[0] = (struct plan_vertex){.name = "numbers",
                                         .nodes = 2,
                                         .node = &n[0],
@@ -499,7 +510,7 @@ const struct plan *world_plan(struct world *w)
     return &w->plan;
 }
 
-/* --- World ------------------------------------------------------------------------------------- */
+/* --- World ------------------------------------------------------------------------------------ */
 
 static int64_t world_wall_us(const struct env *e)
 {
