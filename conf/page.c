@@ -6,6 +6,7 @@
 #include "engine/base/assert.h"
 
 #define PAGE_LINE_MAX 1000u /* bytes of a line that are shown */
+#define PAGE_HEAD_MAX 64u   /* bytes before a colon that are looked at as a key */
 #define PAGE_NONE     UINT32_MAX
 
 /* Bytes of the line break at `i`, 0: none. As YAML 1.1 and so libyaml see it. */
@@ -60,7 +61,8 @@ struct page *page_new(struct arena *a, const char *name, const char *text, uint3
     p->len = len;
     p->lines = page_count_lines(text, len, NULL);
     p->line_at = arena_array(a, p->lines, sizeof(*p->line_at));
-    if (!p->line_at) {
+    p->cursor = arena_get(a, sizeof(*p->cursor));
+    if (!p->line_at || !p->cursor) {
         return NULL;
     }
     (void)page_count_lines(text, len, p->line_at);
@@ -80,18 +82,23 @@ static uint32_t page_line_end(const struct page *p, uint32_t index)
 
 uint32_t page_offset(const struct page *p, size_t line, size_t column)
 {
+    struct page_cursor *k = p->cursor;
+
     if (line >= p->lines) {
         return p->len;
     }
-    uint32_t i = p->line_at[line];
-    uint32_t end = page_line_end(p, (uint32_t)line);
-    for (size_t c = 0; c < column && i < end; c++) {
-        i++;
-        while (i < end && ((unsigned char)p->text[i] & 0xc0) == 0x80) {
-            i++;
-        }
+    if (!k->is_set || k->line != line || k->column > column) {
+        *k =
+            (struct page_cursor){line, 0, p->line_at[line], page_line_end(p, (uint32_t)line), true};
     }
-    return i;
+    while (k->column < column && k->offset < k->end) {
+        k->offset++;
+        while (k->offset < k->end && ((unsigned char)p->text[k->offset] & 0xc0) == 0x80) {
+            k->offset++;
+        }
+        k->column++;
+    }
+    return k->offset;
 }
 
 static uint32_t page_line_index(const struct page *p, uint32_t offset)
@@ -118,11 +125,6 @@ struct place page_place(const struct page *p, uint32_t offset)
 
 void page_hide(struct page *p, uint32_t begin, uint32_t end)
 {
-    for (uint32_t i = 0; i < p->masks; i++) {
-        if (p->mask[i].begin == begin && p->mask[i].end == end) {
-            return;
-        }
-    }
     if (begin >= end) {
         return;
     }
@@ -152,11 +154,17 @@ static uint32_t page_indent(const struct page *p, uint32_t index)
 /* Where the value of a key that sounds like a secret begins in a line; PAGE_NONE: there is none. */
 static uint32_t page_secret_from(const struct page *p, uint32_t index)
 {
+    uint32_t begin = p->line_at[index];
     uint32_t end = page_line_end(p, index);
-    for (uint32_t i = p->line_at[index]; i < end; i++) {
+    char head[PAGE_HEAD_MAX + 1];
+
+    end = end - begin > PAGE_LINE_MAX ? begin + PAGE_LINE_MAX : end;
+    for (uint32_t i = begin; i < end; i++) {
         if (p->text[i] == ':' || p->text[i] == '=') {
-            char *head = arena_text_n(p->arena, p->text + p->line_at[index], i - p->line_at[index]);
-            if (!head || conf_is_secret_key(head)) {
+            uint32_t len = i - begin < PAGE_HEAD_MAX ? i - begin : PAGE_HEAD_MAX;
+            memcpy(head, p->text + i - len, len);
+            head[len] = '\0';
+            if (conf_is_secret_key(head)) {
                 return i + 1;
             }
         }
@@ -194,14 +202,28 @@ static const char *page_line_unread(const struct page *p, uint32_t index, uint32
 }
 
 /* The mask that covers byte `i`, or NULL. */
-static const struct page_mask *page_mask_at(const struct page *p, uint32_t i)
+static const struct page_mask *page_mask_at(const struct page_mask *mask, uint32_t masks,
+                                            uint32_t i)
 {
-    for (uint32_t m = 0; m < p->masks; m++) {
-        if (p->mask[m].begin <= i && i < p->mask[m].end) {
-            return &p->mask[m];
+    for (uint32_t m = 0; m < masks; m++) {
+        if (mask[m].begin <= i && i < mask[m].end) {
+            return &mask[m];
         }
     }
     return NULL;
+}
+
+/* Those masks that touch a line: a page may have many. */
+static uint32_t page_masks_of(const struct page *p, uint32_t begin, uint32_t end,
+                              struct page_mask *out)
+{
+    uint32_t n = 0;
+    for (uint32_t m = 0; m < p->masks; m++) {
+        if (p->mask[m].begin < end && p->mask[m].end > begin) {
+            out[n++] = p->mask[m];
+        }
+    }
+    return n;
 }
 
 const char *page_line(const struct page *p, uint32_t line)
@@ -216,12 +238,14 @@ const char *page_line(const struct page *p, uint32_t line)
         return page_line_unread(p, line - 1, end);
     }
     char *out = arena_get(p->arena, (end - begin) * sizeof(PAGE_MASKED) + sizeof(PAGE_MASKED));
-    if (!out) {
+    struct page_mask *mask = arena_array(p->arena, p->masks + 1u, sizeof(*mask));
+    if (!out || !mask) {
         return NULL;
     }
+    uint32_t masks = page_masks_of(p, begin, end, mask);
     size_t n = 0;
     for (uint32_t i = begin; i < end;) {
-        const struct page_mask *m = page_mask_at(p, i);
+        const struct page_mask *m = page_mask_at(mask, masks, i);
         if (m) {
             memcpy(out + n, PAGE_MASKED, sizeof(PAGE_MASKED) - 1);
             n += sizeof(PAGE_MASKED) - 1;

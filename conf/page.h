@@ -15,6 +15,13 @@ struct page_mask {
     uint32_t begin, end; /* bytes of the text */
 };
 
+/* Where page_offset was last: a line is walked along once, however many places it has. */
+struct page_cursor {
+    size_t line, column;
+    uint32_t offset, end;
+    bool is_set;
+};
+
 struct page {
     struct arena *arena;
     const char *name; /* as the user named the file */
@@ -25,6 +32,7 @@ struct page {
     uint32_t *line_at; /* offset of the first byte of each line */
     struct page_mask *mask;
     uint32_t masks, mask_space;
+    struct page_cursor *cursor;
     bool is_read; /* the tree was read: masks are complete */
 };
 
