@@ -97,8 +97,8 @@ static char *csv_encode_escaped(const struct csv_encoder *x, char *to, const cha
                 return NULL;
             }
             *to++ = (char)x->dialect.escape;
-            c = c == '\n' ? 'n' : c;
-            c = c == '\r' ? 'r' : c;
+            c = (char)(c == '\n' ? 'n' : c);
+            c = (char)(c == '\r' ? 'r' : c);
         }
         *to++ = c;
     }
@@ -222,6 +222,7 @@ static char *csv_encode_row(const struct csv_encoder *x, char *to, const struct 
     return to;
 }
 
+/* NOLINTNEXTLINE(readability-function-size): parameters are the lobby's */
 sr_rc csv_encode(void *enc, const struct sr_view *v, uint32_t from, uint32_t count,
                  struct sr_out *out, size_t *end, uint32_t *done, struct sr_error *err)
 {

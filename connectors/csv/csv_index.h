@@ -46,7 +46,7 @@ static inline uint64_t csv_index_mask(const uint8_t *p, const uint8_t needle[4],
     const __m128i d = _mm_set1_epi8((char)needle[3]);
     int high = 0;
     for (unsigned i = 0; i < 4; i++) {
-        __m128i v = _mm_loadu_si128((const void *)(p + 16 * i));
+        __m128i v = _mm_loadu_si128((const void *)(p + (size_t)16 * i));
         __m128i ab = _mm_or_si128(_mm_cmpeq_epi8(v, a), _mm_cmpeq_epi8(v, b));
         __m128i cd = _mm_or_si128(_mm_cmpeq_epi8(v, c), _mm_cmpeq_epi8(v, d));
         high |= _mm_movemask_epi8(v);

@@ -220,8 +220,8 @@ static bool json_decode_column(struct json_decoder *x, struct json_walk *w, uint
 static bool json_decode_member(struct json_decoder *x, struct sr_decode *d, struct json_walk *w,
                                uint32_t nth, struct json_fault *fault)
 {
-    struct json_token key;
-    struct json_token t;
+    struct json_token key = {0};
+    struct json_token t = {0};
     uint32_t c = JSON_NAMES_NONE;
     if (!json_walk_string(w, &key) || !json_decode_column(x, w, nth, &key, &c)) {
         return false;

@@ -27,7 +27,7 @@ static char *json_encode_escaped(char *to, const char *s, uint32_t len)
         *to++ = '\\';
         *to++ = how;
         if (how == 'u') {
-            memcpy(to, "00", 2);
+            to[0] = to[1] = '0';
             to[2] = digits[c >> 4];
             to[3] = digits[c & 15];
             to += 4;
@@ -198,8 +198,9 @@ static char *json_encode_row(const struct json_encoder *x, char *to, const struc
         memcpy(to, x->key[c].text, x->key[c].len);
         to += x->key[c].len;
         if (is_null) {
-            memcpy(to, "null", 4);
-            to += 4;
+            static const char word[] = {'n', 'u', 'l', 'l'};
+            memcpy(to, word, sizeof(word));
+            to += sizeof(word);
         } else {
             to = json_encode_value(x, to, c, k, r);
         }
@@ -212,6 +213,7 @@ static char *json_encode_row(const struct json_encoder *x, char *to, const struc
     return to;
 }
 
+/* NOLINTNEXTLINE(readability-function-size): parameters are the lobby's */
 sr_rc json_encode(void *enc, const struct sr_view *v, uint32_t from, uint32_t count,
                   struct sr_out *out, size_t *end, uint32_t *done, struct sr_error *err)
 {

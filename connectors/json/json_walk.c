@@ -283,8 +283,7 @@ static bool json_walk_pass_behind(struct json_walk *w, struct json_walk_nest *n)
 
 static bool json_walk_container(struct json_walk *w, struct json_token *t)
 {
-    struct json_walk_nest nest;
-    nest.depth = 0;
+    struct json_walk_nest nest = {0};
     t->at = json_walk_place(w);
     t->kind = json_walk_peek(w) == '{' ? JSON_OBJECT : JSON_ARRAY;
     do {

@@ -138,6 +138,7 @@ static sr_rc raw_decode(void *dec, struct sr_decode *d, struct sr_error *err)
     return d->out->is_broken ? x->host->fail(x->host, err, SR_ENOMEM, "raw: out of memory") : SR_OK;
 }
 
+/* NOLINTNEXTLINE(readability-function-size): parameters are the lobby's */
 static sr_rc raw_encode(void *enc, const struct sr_view *v, uint32_t from, uint32_t count,
                         struct sr_out *out, size_t *end, uint32_t *done, struct sr_error *err)
 {

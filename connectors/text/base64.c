@@ -12,8 +12,8 @@ void base64_put(char *to, const uint8_t *bytes, uint32_t len)
         v |= left > 2 ? (uint32_t)bytes[i + 2] : 0;
         *to++ = base64_digits[v >> 18];
         *to++ = base64_digits[v >> 12 & 63];
-        *to++ = left > 1 ? base64_digits[v >> 6 & 63] : '=';
-        *to++ = left > 2 ? base64_digits[v & 63] : '=';
+        *to++ = (char)(left > 1 ? base64_digits[v >> 6 & 63] : '=');
+        *to++ = (char)(left > 2 ? base64_digits[v & 63] : '=');
     }
 }
 

@@ -322,9 +322,10 @@ static void value_shown(char out[VALUE_SHOWN_MAX + 4], const char *s, uint32_t l
 {
     uint32_t n = len < VALUE_SHOWN_MAX ? len : VALUE_SHOWN_MAX;
     for (uint32_t i = 0; i < n; i++) {
-        out[i] = (unsigned char)s[i] >= 0x20 && (unsigned char)s[i] < 0x7F ? s[i] : '?';
+        bool is_plain = (unsigned char)s[i] >= 0x20 && (unsigned char)s[i] < 0x7F;
+        out[i] = (char)(is_plain ? s[i] : '?');
     }
-    (void)strcpy(out + n, len > n ? "..." : "");
+    (void)snprintf(out + n, VALUE_SHOWN_MAX + 4 - n, "%s", len > n ? "..." : "");
 }
 
 void value_words(char *words, size_t size, const struct value *v, enum value_rc rc, const char *s,
@@ -385,18 +386,21 @@ static uint32_t value_print_decimal(const struct value *v, const struct sr_colum
     return number_put_stripped(to, n, v->scale, decimal == VALUE_DECIMAL_PLAIN);
 }
 
+static uint32_t value_print_bool(bool v, char *to)
+{
+    static const char yes[] = {'t', 'r', 'u', 'e'};
+    static const char no[] = {'f', 'a', 'l', 's', 'e'};
+    memcpy(to, v ? yes : no, v ? sizeof(yes) : sizeof(no));
+    return v ? sizeof(yes) : sizeof(no);
+}
+
 uint32_t value_print(const struct value *v, const struct sr_column *c, uint32_t r,
                      enum value_decimal decimal, char *to)
 {
     const void *values = c->values;
     switch (v->op) {
     case VALUE_BOOL:
-        if (((const uint8_t *)values)[r]) {
-            memcpy(to, "true", 4);
-            return 4;
-        }
-        memcpy(to, "false", 5);
-        return 5;
+        return value_print_bool(((const uint8_t *)values)[r] != 0, to);
     case VALUE_I8:
         return number_put_i64(to, ((const int8_t *)values)[r]);
     case VALUE_I16:

@@ -213,6 +213,7 @@ static sr_rc posix_list_from(DIR *d, const char *dir, char ***names, size_t *cou
 {
     for (;;) {
         errno = 0;
+        /* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is this call's own */
         const struct dirent *e = readdir(d);
         if (!e) {
             return errno == 0 ? SR_OK : error_errno(err, errno, "list", dir);
@@ -408,6 +409,7 @@ static void posix_write_log(const struct env *e, enum sr_level level, const char
 struct env env_posix(enum sr_level level)
 {
     /* The level is all there is to keep, so it stands where the pointer would. */
+    /* NOLINTNEXTLINE(performance-no-int-to-ptr) */
     return (struct env){.ctx = (void *)(intptr_t)level,
                         .files = &posix_files,
                         .wall_us = posix_wall_us,

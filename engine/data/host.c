@@ -72,6 +72,7 @@ static sr_rc host_rows_encode(const struct sr_host *h, const struct sr_view *v, 
     return SR_OK;
 }
 
+/* NOLINTNEXTLINE(readability-function-size): parameters are the lobby's */
 static sr_rc host_rows_decode(const struct sr_host *h, const struct sr_schema *schema,
                               const void *bytes, size_t len, size_t *used, struct sr_view **out,
                               struct sr_error *err)

@@ -57,6 +57,7 @@ struct sr_type type_nullable(struct sr_type t, bool is_nullable)
 }
 
 /* The depth of a type is at most TYPE_DEPTH_MAX (type_parse sees to it), so these may recurse. */
+/* NOLINTNEXTLINE(misc-no-recursion): bounded by TYPE_DEPTH_MAX */
 static bool type_equal_at(const struct sr_type *a, const struct sr_type *b, bool with_nullability,
                           uint32_t depth)
 {
@@ -81,6 +82,7 @@ bool type_equal(const struct sr_type *a, const struct sr_type *b, bool with_null
     return type_equal_at(a, b, with_nullability, 0);
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): bounded by TYPE_DEPTH_MAX */
 static struct sr_type type_copy_at(struct arena *a, const struct sr_type *t, uint32_t depth)
 {
     sr_assert(depth <= TYPE_DEPTH_MAX);

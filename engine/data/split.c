@@ -15,6 +15,7 @@ static struct sr_view *split_empty(struct sr_home *h, const struct sr_view *v)
     return s;
 }
 
+/* NOLINTNEXTLINE(readability-function-size): the key, the parallelism, and the way out */
 sr_rc split_by_key(struct sr_home *h, struct sr_view *v, const uint32_t *cols, uint32_t ncols,
                    uint32_t max_parallelism, uint32_t parts, struct sr_view **out,
                    struct sr_error *err)

@@ -78,7 +78,7 @@ static bool type_put_head(struct sr_out *o, const struct sr_type *t)
     return type_put(o, word);
 }
 
-/* Recursion is bounded by TYPE_DEPTH_MAX. */
+/* NOLINTNEXTLINE(misc-no-recursion): bounded by TYPE_DEPTH_MAX */
 static bool type_put_text(struct sr_out *o, const struct sr_type *t, uint32_t depth)
 {
     sr_assert(depth <= TYPE_DEPTH_MAX);
@@ -288,19 +288,9 @@ static bool type_simple(const char *word, struct sr_type *t)
     return false;
 }
 
-static sr_rc type_unknown(struct type_reader *p, const char *at, const char *word)
+/* What other systems call these types; NULL: nothing that is known. */
+static const char *type_foreign(const char *upper)
 {
-    static const char *const words[] = {
-        "BOOLEAN", "TINYINT",   "SMALLINT", "INT",      "INTEGER", "BIGINT",        "FLOAT",
-        "DOUBLE",  "DECIMAL",   "NUMERIC",  "CHAR",     "VARCHAR", "STRING",        "BINARY",
-        "BYTES",   "VARBINARY", "DATE",     "TIME",     "ARRAY",   "TIMESTAMP_LTZ", "TIMESTAMP",
-        "MAP",     "MULTISET",  "ROW",      "INTERVAL", NULL};
-    char upper[TYPE_WORD_MAX];
-    size_t len = strlen(word);
-    for (size_t i = 0; i <= len; i++) {
-        upper[i] = (char)toupper((unsigned char)word[i]);
-    }
-    /* What other systems call these types. */
     static const char *const foreign[][2] = {{"TEXT", "STRING"},
                                              {"LONG", "BIGINT"},
                                              {"BOOL", "BOOLEAN"},
@@ -312,10 +302,27 @@ static sr_rc type_unknown(struct type_reader *p, const char *at, const char *wor
                                              {"FLOAT64", "DOUBLE"},
                                              {"NUMBER", "DECIMAL"},
                                              {"TIMESTAMPTZ", "TIMESTAMP_LTZ"}};
-    const char *near = NULL;
     for (uint32_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++) {
-        near = strcmp(upper, foreign[i][0]) == 0 ? foreign[i][1] : near;
+        if (strcmp(upper, foreign[i][0]) == 0) {
+            return foreign[i][1];
+        }
     }
+    return NULL;
+}
+
+static sr_rc type_unknown(struct type_reader *p, const char *at, const char *word)
+{
+    static const char *const words[] = {
+        "BOOLEAN", "TINYINT",   "SMALLINT", "INT",      "INTEGER", "BIGINT",        "FLOAT",
+        "DOUBLE",  "DECIMAL",   "NUMERIC",  "CHAR",     "VARCHAR", "STRING",        "BINARY",
+        "BYTES",   "VARBINARY", "DATE",     "TIME",     "ARRAY",   "TIMESTAMP_LTZ", "TIMESTAMP",
+        "MAP",     "MULTISET",  "ROW",      "INTERVAL", NULL};
+    char upper[TYPE_WORD_MAX] = {0};
+    for (size_t i = 0; i < sizeof(upper) - 1 && word[i]; i++) {
+        bool is_small = word[i] >= 'a' && word[i] <= 'z';
+        upper[i] = (char)(is_small ? word[i] - 'a' + 'A' : word[i]);
+    }
+    const char *near = type_foreign(upper);
     near = near ? near : nearest_word(upper, words);
     char text[160];
     (void)snprintf(text, sizeof(text),
@@ -324,25 +331,48 @@ static sr_rc type_unknown(struct type_reader *p, const char *at, const char *wor
     return type_fault(p, at, text);
 }
 
+/* Types of one word and perhaps a length. False: it is none of them. */
+static bool type_sized(struct type_reader *p, const char *word, struct sr_type *t, sr_rc *rc)
+{
+    enum sr_kind kind = SR_KIND_COUNT;
+    if (strcasecmp(word, "CHAR") == 0) {
+        kind = type_take(p, "VARYING") ? SR_VARCHAR : SR_CHAR;
+    } else if (strcasecmp(word, "BINARY") == 0) {
+        kind = type_take(p, "VARYING") ? SR_VARBINARY : SR_BINARY;
+    } else if (strcasecmp(word, "VARCHAR") == 0) {
+        kind = SR_VARCHAR;
+    } else if (strcasecmp(word, "VARBINARY") == 0) {
+        kind = SR_VARBINARY;
+    }
+    if (kind == SR_KIND_COUNT) {
+        return false;
+    }
+    *rc = type_text_like(p, kind, t);
+    return true;
+}
+
+static sr_rc type_time(struct type_reader *p, struct sr_type *t)
+{
+    *t = type_of(SR_TIME);
+    sr_rc rc = type_length(p, 0, 9, &t->length);
+    if (rc == SR_OK && type_take(p, "WITHOUT")) {
+        rc = type_expect(p, "TIME");
+        rc = rc == SR_OK ? type_expect(p, "ZONE") : rc;
+    }
+    return rc;
+}
+
 static sr_rc type_leaf(struct type_reader *p, const char *at, const char *word, struct sr_type *t)
 {
+    sr_rc rc = SR_OK;
     if (type_simple(word, t)) {
         if (t->kind == SR_DOUBLE) {
             (void)type_take(p, "PRECISION");
         }
         return SR_OK;
     }
-    if (strcasecmp(word, "CHAR") == 0) {
-        return type_text_like(p, type_take(p, "VARYING") ? SR_VARCHAR : SR_CHAR, t);
-    }
-    if (strcasecmp(word, "VARCHAR") == 0) {
-        return type_text_like(p, SR_VARCHAR, t);
-    }
-    if (strcasecmp(word, "BINARY") == 0) {
-        return type_text_like(p, type_take(p, "VARYING") ? SR_VARBINARY : SR_BINARY, t);
-    }
-    if (strcasecmp(word, "VARBINARY") == 0) {
-        return type_text_like(p, SR_VARBINARY, t);
+    if (type_sized(p, word, t, &rc)) {
+        return rc;
     }
     if (strcasecmp(word, "DECIMAL") == 0 || strcasecmp(word, "DEC") == 0 ||
         strcasecmp(word, "NUMERIC") == 0) {
@@ -352,13 +382,7 @@ static sr_rc type_leaf(struct type_reader *p, const char *at, const char *word, 
         return type_timestamp(p, strcasecmp(word, "TIMESTAMP") != 0, t);
     }
     if (strcasecmp(word, "TIME") == 0) {
-        *t = type_of(SR_TIME);
-        sr_rc rc = type_length(p, 0, 9, &t->length);
-        if (rc == SR_OK && type_take(p, "WITHOUT")) {
-            rc = type_expect(p, "TIME");
-            rc = rc == SR_OK ? type_expect(p, "ZONE") : rc;
-        }
-        return rc;
+        return type_time(p, t);
     }
     if (strcasecmp(word, "INTERVAL") == 0) {
         return type_interval(p, t);
@@ -399,48 +423,62 @@ static sr_rc type_name(struct type_reader *p, const char **out)
 
 static sr_rc type_read(struct type_reader *p, uint32_t depth, struct sr_type *t);
 
-/* Elements between < and > (of a ROW: ( and ) too). Recursion is bounded by TYPE_DEPTH_MAX. */
+/* The fields read so far, with room for one more; NULL: too many, or out of memory. */
+static struct sr_field *type_room(struct type_reader *p, struct sr_field *field, uint32_t count)
+{
+    bool is_full = count >= 4 && (count & (count - 1)) == 0; /* room doubles at powers of two */
+    if (count > 0 && !is_full) {
+        return field;
+    }
+    uint32_t room = count == 0 ? 4 : count * 2;
+    struct sr_field *grown =
+        room <= TYPE_FIELDS_MAX ? arena_array(p->arena, room, sizeof(*field)) : NULL;
+    if (grown && count > 0) {
+        memcpy(grown, field, count * sizeof(*field));
+    }
+    return grown;
+}
+
+/* One element, with its name in a ROW.
+ * NOLINTNEXTLINE(misc-no-recursion): bounded by TYPE_DEPTH_MAX */
+static sr_rc type_element(struct type_reader *p, uint32_t depth, bool is_row, struct sr_field *out)
+{
+    out->name = "";
+    sr_rc rc = is_row ? type_name(p, &out->name) : SR_OK;
+    return rc == SR_OK ? type_read(p, depth + 1, &out->type) : rc;
+}
+
+/* Elements between < and > (of a ROW: ( and ) too), `wanted` of them, or any number for 0.
+ * NOLINTNEXTLINE(misc-no-recursion): bounded by TYPE_DEPTH_MAX */
 static sr_rc type_children(struct type_reader *p, uint32_t depth, uint32_t wanted,
                            struct sr_type *t)
 {
     bool is_row = t->kind == SR_ROW;
-    bool is_round = is_row && type_take(p, "(");
-    const char *close = is_round ? ")" : ">";
-    uint32_t room = is_row ? 8 : 2;
-    struct sr_field *field = arena_array(p->arena, room, sizeof(*field));
-    sr_rc rc = is_round ? SR_OK : type_expect(p, "<");
+    const char *close = is_row && type_take(p, "(") ? ")" : ">";
+    sr_rc rc = *close == ')' ? SR_OK : type_expect(p, "<");
     if (rc == SR_OK && is_row && type_take(p, close)) {
         return SR_OK; /* ROW<> */
     }
+    struct sr_field *field = NULL;
     uint32_t count = 0;
-    while (rc == SR_OK && field) {
-        if (count == room) {
-            struct sr_field *grown = room < TYPE_FIELDS_MAX
-                                         ? arena_array(p->arena, (size_t)room * 2, sizeof(*field))
-                                         : NULL;
-            if (!grown) {
-                return type_fault(p, p->at, "too many fields");
-            }
-            memcpy(grown, field, room * sizeof(*field));
-            field = grown;
-            room *= 2;
+    while (rc == SR_OK && (count == 0 || count != wanted)) {
+        field = type_room(p, field, count);
+        if (!field) {
+            return type_fault(p, p->at, "too many fields");
         }
-        field[count].name = "";
-        rc = is_row ? type_name(p, &field[count].name) : SR_OK;
-        rc = rc == SR_OK ? type_read(p, depth + 1, &field[count].type) : rc;
+        rc = type_element(p, depth, is_row, &field[count]);
         count++;
-        if (rc != SR_OK || (!is_row && count == wanted) || !type_take(p, ",")) {
+        if (rc == SR_OK && count != wanted && !type_take(p, ",")) {
+            rc = is_row ? SR_OK : type_expect(p, ",");
             break;
         }
-    }
-    if (rc == SR_OK && !is_row && count < wanted) {
-        rc = type_expect(p, ",");
     }
     t->children = count;
     t->child = field;
     return rc == SR_OK ? type_expect(p, close) : rc;
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): bounded by TYPE_DEPTH_MAX */
 static sr_rc type_read(struct type_reader *p, uint32_t depth, struct sr_type *t)
 {
     type_skip(p);

@@ -139,6 +139,7 @@ static inline uint8_t *sr_put_space(struct sr_builder *b, uint32_t c, uint32_t l
             sr_put_span(b, c, 0, 0);
             return NULL;
         }
+        k = b->col[c];
     }
     sr_put_span(b, c, k->bytes_used, len);
     uint8_t *to = k->bytes->data + k->bytes_used;
