@@ -36,6 +36,7 @@ struct life {
     uint64_t asleep;                      /* bit by task: nothing to do when it was last stepped */
     int64_t wake_us[LIFE_ASLEEP_MAX + 1]; /* by task; the last is the supervisor's */
     uint64_t steps, die_step, ask_step;
+    uint64_t lazy; /* bit by task: is passed over most of the time */
     enum life_ask ask;
     struct run_request request;
     sr_rc opened;
@@ -244,7 +245,10 @@ static bool life_run(struct life *l, uint64_t until)
         uint32_t tasks = l->crew ? l->crew->tasks : 0;
         uint32_t who = world_below(w, tasks + 1);
         if (who < tasks) {
-            life_step_task(l, who);
+            bool is_passed_over = (l->lazy >> who & 1) != 0 && world_below(w, 8) > 0;
+            if (!is_passed_over) {
+                life_step_task(l, who);
+            }
             continue;
         }
         if (life_step_supervisor(l)) {
@@ -429,6 +433,7 @@ struct life *life_begin(struct world *w, uint32_t parallelism, struct history *h
     world_trace(w, "born", parallelism, w->is_calm);
     life_register(l);
     life_doom(l);
+    l->lazy = world_below(w, 2) == 0 ? world_random(w) & world_random(w) : 0;
     if (life_plan(l, parallelism)) {
         l->opened = life_open(l, &l->error);
         if (l->opened == SR_OK) {

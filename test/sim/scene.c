@@ -27,11 +27,12 @@ static enum scene_sink scene_draw_sink(uint64_t seed, enum scene_shape shape)
 static void scene_draw_faults(struct scene *s)
 {
     uint64_t seed = s->seed;
-    s->loses_power = scene_draw(seed, 20, 2) == 0;
+    s->loses_power = scene_draw(seed, 20, 3) > 0;
+    s->is_rotting = scene_draw(seed, 26, 4) == 0;
     s->disk_ppm = scene_draw(seed, 21, 4) == 0 ? 500 : 0;
     s->space_ppm = scene_draw(seed, 22, 6) == 0 ? 1000 : 0;
     s->sync_ppm = scene_draw(seed, 23, 4) == 0 ? 2000 : 0;
-    s->source_ppm = scene_draw(seed, 24, 4) == 0 ? 10000 : 0;
+    s->source_ppm = scene_draw(seed, 24, 3) == 0 ? 10000 : 0;
     s->remote_ppm = scene_draw(seed, 25, 2) == 0 ? 200000 : 0;
 }
 
@@ -51,7 +52,10 @@ struct scene scene_of(uint64_t seed)
     s.interval_ms = 10 + scene_draw(seed, 10, 60);
     s.retained = 1 + scene_draw(seed, 11, 3);
     s.tolerable = scene_draw(seed, 12, 3);
-    s.lives = scene_draw(seed, 13, 6);
+    s.lives = scene_draw(seed, 13, 7);
+    s.sinks = s.sink == SCENE_FILE || (s.shape == SCENE_COUNTS && s.sink == SCENE_REMOTE)
+                  ? 0
+                  : scene_draw(seed, 15, 4);
     s.knows_late = s.has_late_rows && scene_draw(seed, 14, 2) == 0;
     for (uint32_t i = 0; i < 8; i++) {
         s.parallelism[i] = s.knows_late ? 1 : 1 + scene_draw(seed, 30 + i, 3);
@@ -79,8 +83,8 @@ void scene_print(const struct scene *s, FILE *to)
     for (uint32_t i = 0; i <= s->lives; i++) {
         fprintf(to, " %u", s->parallelism[i]);
     }
-    fprintf(to, ", faults ppm: disk %u space %u sync %u source %u remote %u%s\n", s->disk_ppm,
-            s->space_ppm, s->sync_ppm, s->source_ppm, s->remote_ppm,
+    fprintf(to, ", sinks %u, faults ppm: disk %u space %u sync %u source %u remote %u%s\n",
+            s->sinks, s->disk_ppm, s->space_ppm, s->sync_ppm, s->source_ppm, s->remote_ppm,
             s->loses_power ? ", power" : "");
 }
 
@@ -189,4 +193,7 @@ void scene_job(const struct scene *s, uint32_t parallelism, char *out, size_t si
     scene_add(&t, "transforms:\n  step:\n    from: events\n%s", scene_step(s));
     scene_add(&t, "sinks:\n  out:\n    from: step\n%s    sink.delivery-guarantee: exactly-once\n",
               scene_sink_options(s));
+    if (s->sinks > 0) {
+        scene_add(&t, "    parallelism: %u\n", s->sinks);
+    }
 }

@@ -36,10 +36,12 @@ struct scene {
     uint32_t disorder_ms, delay_ms; /* of event times; of the watermark */
     uint32_t interval_ms, retained, tolerable;
     uint32_t parallelism[8]; /* by life of the process */
+    uint32_t sinks;          /* subtasks of the sink; 0: as the others */
     uint32_t lives; /* that end by a crash, a suspension or a stop; then one that does not */
     /* Faults, in lives that are to be disturbed. */
     uint32_t disk_ppm, space_ppm, sync_ppm; /* chances of a disk call to fail */
     uint32_t source_ppm, remote_ppm;        /* of a poll, of a commit */
+    bool is_rotting;                        /* stored bytes go bad often */
     bool loses_power;                       /* crashes may lose what was not synced */
 };
 

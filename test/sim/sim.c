@@ -97,6 +97,9 @@ static uint64_t sim_play(uint64_t seed, bool is_loud, struct totals *t)
         end = i < scene.lives && world_below(&w, 8) == 0 ? sim_haunted(&w, i, &h)
                                                          : life_live(&w, scene.parallelism[i], &h);
         world_restart(&w);
+        if (is_loud) {
+            disk_dump(w.disk, stdout);
+        }
         h.deaths += end == LIFE_DIED;
         h.suspensions += end == LIFE_SUSPENDED;
         h.stops += end == LIFE_STOPPED;
@@ -104,7 +107,10 @@ static uint64_t sim_play(uint64_t seed, bool is_loud, struct totals *t)
         w.now_us += 1 + world_below(&w, 1000000);
         if (end == LIFE_ROTTEN) {
             world_heal(&w); /* and the same life again */
-        } else if (i++ < scene.lives && world_below(&w, 6) == 0) {
+        } else {
+            i++;
+        }
+        if (i > 0 && i <= scene.lives && world_below(&w, 6) < (scene.is_rotting ? 5u : 1u)) {
             world_rot(&w);
         }
     }

@@ -93,7 +93,7 @@ void world_die(struct world *w, const char *where)
     if (world_is_dead(w)) {
         return;
     }
-    bool is_power = w->scene.loses_power && world_below(w, 2) == 0;
+    bool is_power = w->scene.loses_power && world_below(w, 4) > 0;
     world_trace(w, where, is_power, 0);
     disk_crash(w->disk, is_power ? DISK_POWER_LOSS : DISK_KILL);
 }
@@ -176,57 +176,74 @@ static uint32_t world_find_file(struct world *w, const char *dir, uint32_t n, ch
     return found;
 }
 
-static void world_set_byte(struct world *w, const struct rot *rot, uint8_t byte, uint8_t *was)
+/* Puts `byte` where `is` stands. Nothing happens when something else stands there by now. */
+static void world_set_byte(struct world *w, const struct rot *rot, uint8_t is, uint8_t byte)
 {
     uint64_t size = 0;
     const uint8_t *now = disk_bytes(w->disk, rot->path, &size);
-    if (!now || rot->at >= size) {
-        return; /* the file has gone, or is another */
+    if (!now || rot->at >= size || now[rot->at] != is) {
+        return;
     }
     uint8_t *copy = malloc(size);
     memcpy(copy, now, size);
-    *was = copy[rot->at];
     copy[rot->at] = byte;
     (void)disk_put(w->disk, rot->path, copy, size);
     free(copy);
 }
 
-bool world_has_rot(const struct world *w) { return *w->rot.path != '\0'; }
+bool world_has_rot(const struct world *w) { return w->rots > 0; }
+
+/* A place that holds something: most of a SQLite file's bytes are zeros that nobody reads. */
+static uint64_t world_rot_place(struct world *w, const uint8_t *bytes, uint64_t size)
+{
+    uint64_t at = 0;
+    for (uint32_t i = 0; i < 20; i++) {
+        at = world_random(w) % size;
+        if (bytes[at] != 0) {
+            break;
+        }
+    }
+    return at;
+}
 
 /* Only in what checkpoints consist of: nobody promises to find out about the rest. */
+static bool world_is_kept(const char *path)
+{
+    const char *name = strrchr(path, '/');
+    return name && (strcmp(name, "/_metadata") == 0 || strcmp(name, "/state") == 0 ||
+                    strcmp(name, "/store.db") == 0);
+}
+
 void world_rot(struct world *w)
 {
-    char path[1024];
-    uint32_t files = world_find_file(w, "/ck", UINT32_MAX, path);
-    if (files == 0 || world_has_rot(w)) {
+    struct rot rot = {.path = ""};
+    uint32_t files = world_find_file(w, "/ck", UINT32_MAX, rot.path);
+    if (files == 0 || w->rots == WORLD_ROTS_MAX) {
         return;
     }
-    (void)world_find_file(w, "/ck", world_below(w, files), w->rot.path);
-    if (!world_has_rot(w)) {
-        return; /* the disk failed a call meanwhile */
+    for (uint32_t i = 0; i < 20 && !world_is_kept(rot.path); i++) {
+        (void)world_find_file(w, "/ck", world_below(w, files), rot.path);
     }
-    const char *name = strrchr(w->rot.path, '/') + 1;
     uint64_t size = 0;
-    (void)disk_bytes(w->disk, w->rot.path, &size);
-    bool is_kept = strcmp(name, "_metadata") == 0 || strcmp(name, "state") == 0 ||
-                   strcmp(name, "store.db") == 0;
-    if (!is_kept || size == 0) {
-        w->rot.path[0] = '\0';
+    const uint8_t *bytes = disk_bytes(w->disk, rot.path, &size);
+    if (!world_is_kept(rot.path) || !bytes || size == 0) {
         return;
     }
-    w->rot.at = world_random(w) % size;
-    uint8_t bad = (uint8_t)(1u << world_below(w, 8));
-    const uint8_t *bytes = disk_bytes(w->disk, w->rot.path, &size);
-    world_set_byte(w, &w->rot, bytes[w->rot.at] ^ bad, &w->rot.good);
-    world_trace(w, w->rot.path, w->rot.at, bad);
+    rot.at = world_rot_place(w, bytes, size);
+    rot.good = bytes[rot.at];
+    rot.bad = rot.good ^ (uint8_t)(1u << world_below(w, 8));
+    world_set_byte(w, &rot, rot.good, rot.bad);
+    world_trace(w, rot.path, rot.at, rot.bad);
+    w->rot[w->rots++] = rot;
 }
 
 void world_heal(struct world *w)
 {
-    uint8_t bad;
-    world_set_byte(w, &w->rot, w->rot.good, &bad);
-    world_trace(w, "healed", w->rot.at, 0);
-    w->rot.path[0] = '\0';
+    while (w->rots > 0) {
+        const struct rot *rot = &w->rot[--w->rots];
+        world_set_byte(w, rot, rot->bad, rot->good);
+        world_trace(w, "healed", rot->at, 0);
+    }
 }
 
 /* --- The env ------------------------------------------------------------------------------------ */

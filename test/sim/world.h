@@ -13,6 +13,7 @@
 #include "test/sim/sqlite_vfs.h"
 
 #define WORLD_POINTS_MAX 64u
+#define WORLD_ROTS_MAX   16u
 
 /* A named place where processes can die. */
 struct world_point {
@@ -22,9 +23,9 @@ struct world_point {
 
 /* One byte of a stored file that has gone bad. */
 struct rot {
-    char path[1024]; /* "": none */
+    char path[1024];
     uint64_t at;
-    uint8_t good;
+    uint8_t good, bad;
 };
 
 /* Rows of the remote service, as texts, and what it has applied. */
@@ -43,7 +44,8 @@ struct world {
     struct sqlite_vfs *vfs;
     struct env env;
     struct remote remote;
-    struct rot rot;
+    struct rot rot[WORLD_ROTS_MAX];
+    uint32_t rots;
     bool is_calm;       /* no fault any more */
     bool is_zombie;     /* who is stepped was replaced: it may not publish */
     bool was_haunted;   /* such a one has left behind what it liked */
@@ -68,7 +70,7 @@ bool world_chance(struct world *w, uint32_t ppm); /* never when calm */
 bool world_is_dead(const struct world *w);
 void world_restart(struct world *w); /* after a crash; nothing of the old process may be open */
 void world_die(struct world *w, const char *where);
-/* Lets a byte of what is stored go bad; and makes it good again. */
+/* Lets a byte of what is stored go bad; and makes all of them good again. */
 void world_rot(struct world *w);
 bool world_has_rot(const struct world *w);
 void world_heal(struct world *w);
