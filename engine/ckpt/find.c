@@ -73,10 +73,17 @@ static bool store_is_damage(sr_rc rc) { return rc == SR_ECORRUPT || rc == SR_EMI
 
 static const char *store_base_name(const char *path) { return strrchr(path, '/') + 1; }
 
+/* The mark lies beside the checkpoint; one that was moved elsewhere, and a savepoint, have none. */
 static sr_rc store_dir_read_end(const struct env *env, const char *dir, struct arena *a,
                                 struct digest digest, struct manifest *m, struct sr_error *err)
 {
-    const char *mark = arena_printf(a, "%s.end", dir);
+    uint64_t number = 0;
+    const char *base = store_base_name(dir);
+    if (!durable_number(base, "chk-", &number)) {
+        return SR_OK;
+    }
+    const char *job_dir = arena_text_n(a, dir, (size_t)(base - dir - 1));
+    const char *mark = job_dir ? jobdir_end_path(a, job_dir, number) : NULL;
     if (!mark) {
         return error_set(err, SR_ENOMEM, "read %s: out of memory", dir);
     }

@@ -19,7 +19,7 @@ const char *jobdir_path(struct arena *a, const char *dir, uint64_t number)
 
 const char *jobdir_end_path(struct arena *a, const char *dir, uint64_t number)
 {
-    return arena_printf(a, "%s/chk-%" PRIu64 ".end", dir, number);
+    return arena_printf(a, "%s/ended-%" PRIu64, dir, number);
 }
 
 /* --- The mark of an end ------------------------------------------------------------------------- */

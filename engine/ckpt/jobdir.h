@@ -25,7 +25,7 @@ sr_rc jobdir_scan(const struct env *env, const char *dir, struct arena *a, struc
 /* Index of the newest checkpoint, damaged or not. -1: there is none. */
 int64_t jobdir_newest(const struct jobdir *j);
 
-/* "DIR/chk-N", "DIR/chk-N.end"; NULL: out of memory. */
+/* "DIR/chk-N", "DIR/ended-N"; NULL: out of memory. */
 const char *jobdir_path(struct arena *a, const char *dir, uint64_t number);
 const char *jobdir_end_path(struct arena *a, const char *dir, uint64_t number);
 

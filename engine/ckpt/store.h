@@ -23,7 +23,7 @@
  * SR_EFENCED.
  *
  * Directory:  DIR/JOB-ID/chk-N/{_metadata,state}   published checkpoints, immutable
- *             DIR/JOB-ID/chk-N.end                 how the run behind it ended (store_mark_end)
+ *             DIR/JOB-ID/ended-N                   how the run behind chk-N ended (store_mark_end)
  *             DIR/JOB-ID/shared/                   for parts of several checkpoints; empty so far
  *             DIR/JOB-ID/redo/                     store_redo_dir
  *             DIR/JOB-ID/LOCK, counters, .ep-E/, trash/     store_dir.c says what they are for
