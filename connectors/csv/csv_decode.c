@@ -148,7 +148,7 @@ static void csv_decode_short(struct csv_decoder *x, struct sr_decode *d, uint32_
     }
 }
 
-/* Puts one record; the scan stands behind it, but for CSV_INCOMPLETE. *fields is how many it had. */
+/* Puts one record; the scan stands behind it, but for CSV_INCOMPLETE. *fields: how many it had. */
 static enum csv_got csv_decode_record(struct csv_decoder *x, struct sr_decode *d, uint32_t *fields,
                                       struct csv_fault *fault)
 {
@@ -273,7 +273,7 @@ static sr_rc csv_decode_next(struct csv_decoder *x, struct sr_decode *d, bool *i
         return SR_OK;
     }
     if (got == CSV_INCOMPLETE || got == CSV_UNCLOSED) {
-        /* The quote is given up: its line is bad, and what follows is read as if it had not been. */
+        /* The quote is given up: its line is bad, and what follows is read as if it were not. */
         fault = (struct csv_fault){.rc = VALUE_BAD, .words = "a quote is not closed"};
         fields = x->columns.count;
         s->pos = at;

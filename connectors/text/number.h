@@ -27,8 +27,8 @@ enum number_rc number_get_decimal(const char *s, uint32_t len, int32_t precision
 uint32_t number_put_i64(char *to, int64_t v);
 /* "123.4500": every digit of the scale. */
 uint32_t number_put_decimal(char *to, __int128 unscaled, int32_t scale);
-/* As Java's BigDecimal prints it when trailing zeros were stripped: "1.1", "2.7E-8", "1E+5"; without
- * exponents when is_plain. */
+/* As Java's BigDecimal prints it when trailing zeros were stripped: "1.1", "2.7E-8", "1E+5";
+ * without exponents when is_plain. */
 uint32_t number_put_stripped(char *to, __int128 unscaled, int32_t scale, bool is_plain);
 
 static inline __int128 number_from_wide(struct sr_wide w)

@@ -69,7 +69,7 @@ void *arena_get(struct arena *a, size_t size)
     }
     fresh->used = size;
     if (is_large && b) {
-        /* A large piece has a block of its own, so that the rest of the current one stays in use. */
+        /* A large piece has a block of its own, so that what is left of the current one is used. */
         fresh->next = b->next;
         b->next = fresh;
     } else {

@@ -12,7 +12,7 @@
 /* How one value lies in bytes: 0 for NULL; else 1 and then
  *   fixed sizes: the value, little-endian; DECIMAL over 18 digits: low, high; instants: ms, ns
  *   text and bytes: u32 length, bytes
- *   ARRAY, MULTISET, MAP: u32 count, then the elements (MAP: all keys, then all values); ROW: fields
+ *   ARRAY, MULTISET, MAP: u32 count, then the elements (MAP: keys, then values); ROW: fields
  */
 
 static bool codec_is_bytes(enum sr_kind kind) { return sr_is_text(kind) || sr_is_bytes(kind); }
@@ -152,7 +152,7 @@ static sr_rc codec_open_level(struct codec_reader *g, struct sr_column *c, uint3
     if (c->type.kind != SR_ROW) {
         k.len = bytes_get_u32(g->in);
         k.at = c->child[0]->rows;
-        /* Every element takes a byte: a count beyond the rest of the input is damage, not a size. */
+        /* Every element takes a byte: a count beyond the rest of the input is damage. */
         if (g->in->is_broken || k.len > (size_t)(g->in->end - g->in->at) ||
             k.len > UINT32_MAX / 4 - k.at) {
             return SR_ECORRUPT;

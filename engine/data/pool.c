@@ -233,7 +233,7 @@ static struct sr_column *column_one(struct sr_home *h, const struct sr_type *typ
     size_t head = column_round(sizeof(struct sr_column));
     size_t bits = column_round(((size_t)capacity + 63) / 64 * 8);
     size_t values = column_round(size * capacity);
-    /* Pooled blocks of one list are all alike: each has room for the children of any of its types. */
+    /* Pooled blocks of one list are all alike: each has room for any type's children. */
     uint32_t list = column_list(type, capacity);
     size_t places = size == 0 ? ROW_FIELDS_MAX : 2;
     if (list == LIST_NONE && type->children > places) {

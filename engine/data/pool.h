@@ -17,7 +17,7 @@ void home_close(struct sr_home *h);           /* by the owner; NULL allowed */
 uint64_t home_bytes(const struct sr_home *h); /* held, in use and idle; any thread may ask */
 
 /* --- Buffers: shared bytes. One reference is the caller's. NULL: out of memory. Behind `capacity`
- * lie BUFFER_PADDING_BYTES more that may be read (not written), so that vector code may run over. */
+ * lie BUFFER_PADDING_BYTES more that may be read, not written, so that vector code may run over. */
 #define BUFFER_PADDING_BYTES 64u
 struct sr_buffer *buffer_new(struct sr_home *h, uint32_t capacity);
 struct sr_buffer *buffer_hold(struct sr_buffer *b); /* answers b */

@@ -6,7 +6,7 @@
 
 #include "engine/data/pool.h"
 
-/* By key group of the key columns: out[p] holds the rows of receiver p, or NULL when there are none.
+/* By key group of the key columns: out[p] holds the rows of receiver p, or NULL when it has none.
  * Takes v. All columns are shared; the watermark array too, so that a row keeps the watermark that
  * was in force when it arrived. */
 sr_rc split_by_key(struct sr_home *h, struct sr_view *v, const uint32_t *cols, uint32_t ncols,

@@ -48,8 +48,8 @@ char *format_kit_decode(struct format_kit *k, const void *bytes, uint32_t len,
 /* The rows of such a text, without places, bads and counts; the caller frees it. */
 char *format_kit_rows(const char *told);
 
-/* The same rows and bad records, at the same places, however the bytes are handed over: cut in two at
- * every byte, growing byte by byte, one row at a time, with and without a buffer to refer to. */
+/* The same rows and bad records, at the same places, however the bytes are handed over: cut in two
+ * at every byte, growing byte by byte, one row at a time, with and without a buffer to refer to. */
 void format_kit_check_feeds(struct format_kit *k, const void *bytes, uint32_t len);
 /* Columns that nobody wants change nothing in the others. */
 void format_kit_check_wanted(struct format_kit *k, const void *bytes, uint32_t len);
