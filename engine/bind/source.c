@@ -25,7 +25,7 @@ static const struct sr_schema *source_brings(const struct source *o)
         }
     }
     const struct sr_source_type *t = o->step->source;
-    return t->schema ? t->schema(o->step->conf) : NULL;
+    return t && t->schema ? t->schema(o->step->conf) : NULL;
 }
 
 static bool source_read(struct source *o)
@@ -52,7 +52,7 @@ static bool source_read(struct source *o)
         bind_fault_at(o->b, o->step->connector_at.line ? o->step->connector_at : o->step->name.at,
                       "schema: a mapping of column names to types",
                       "source '%s' needs a schema: connector '%s' does not bring one",
-                      o->step->name.text, o->step->source->name);
+                      o->step->name.text, o->step->source ? o->step->source->name : "(faulted)");
         return false;
     }
     return true;
@@ -257,8 +257,9 @@ void bind_source(struct binder *b, struct bound *s)
         bind_fault(b, &s->step->name, 0, "on-error: fail, or skip",
                    "source '%s': on-error: dead-letter is not supported yet", s->step->name.text);
     }
-    if (!s->step->source || !source_columns(&o)) {
-        return; /* an unknown connector is faulted already */
+    bool has_schema = s->step->columns > 0 || s->step->schema_text.text;
+    if ((!s->step->source && !has_schema) || !source_columns(&o)) {
+        return; /* an unknown or faulted connector was told already */
     }
     struct logic *n = logic_add(b->graph, LOGIC_SOURCE, s->step, NULL, 0);
     if (!n) {
@@ -267,7 +268,8 @@ void bind_source(struct binder *b, struct bound *s)
     }
     n->on_error = s->step->on_error;
     n->out = arena_copy(b->arena, &o.read, sizeof(o.read));
-    if (!n->out || !source_check(&o, n)) {
+    /* Without a connector the declared columns still serve to check the steps behind. */
+    if (!n->out || (s->step->source && !source_check(&o, n))) {
         return;
     }
     s->tail = source_tail(&o, n);
