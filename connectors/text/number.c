@@ -124,7 +124,7 @@ static bool number_scale(const struct number_parts *p, int32_t scale, __int128 *
     if (first == count) {
         return true;
     }
-    /* Digits from the first on that stand before the cut; negative or beyond the last one at times. */
+    /* Digits from the first on that stand before the cut; may be none, or more than there are. */
     int64_t keep = (int64_t)p->wholes - first + p->exponent + scale;
     if (keep > SR_DECIMAL_MAX) {
         return false;

@@ -19,8 +19,8 @@ struct env {
     uint64_t (*random)(const struct env *e);
     /* One finished line without a newline; `who` names the room or the step. */
     void (*log)(const struct env *e, enum sr_level level, const char *who, const char *line);
-    /* A named place where a rehearsed crash may strike: in the simulator, or where cli/rehearse.c was
-     * told to. NULL: nothing happens there. */
+    /* A named place where a rehearsed crash may strike: in the simulator, or where cli/rehearse.c
+     * was told to. NULL: nothing happens there. */
     void (*crash_point)(const struct env *e, const char *name);
     void *crash_ctx; /* crash_point's own */
 };
