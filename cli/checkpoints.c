@@ -29,6 +29,13 @@ static const char *checkpoints_end(enum manifest_end end)
     return "?";
 }
 
+/* How the run behind it ended: noted beside checkpoints, never beside savepoints. */
+static const char *checkpoints_run(const struct store_entry *e)
+{
+    if (e->damage) return "";
+    return e->kind == MANIFEST_SAVEPOINT ? "-" : checkpoints_end(e->end);
+}
+
 static json_t *checkpoints_json(const struct store_entry *e)
 {
     char when[25];
@@ -59,7 +66,7 @@ static void checkpoints_print(struct cli *c, const struct store_list *l)
         row[1] = checkpoints_kind(e);
         row[2] = e->damage ? "DAMAGED" : arena_text(c->arena, when);
         row[3] = show_size(c->arena, (int64_t)e->bytes);
-        row[4] = e->damage ? "" : checkpoints_end(e->end);
+        row[4] = checkpoints_run(e);
         row[5] = e->job_name;
         row[6] = e->path;
     }

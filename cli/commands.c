@@ -63,34 +63,34 @@ const struct command commands[] = {
     {"run", "JOB.yaml [-D KEY=VALUE]... [-p N] [--from PATH] [--continue | --fresh] [-d]",
      "run a job", "Starts fresh unless told. When the newest checkpoint of this job belongs to a run that\n"
      "did not end by itself and a sink is exactly-once, it refuses: --continue goes on, --fresh\n"
-     "starts again.", options_run, command_run},
+     "starts again.", 1, options_run, command_run},
     {"resume", "--from PATH [JOB.yaml]", "go on from a checkpoint or savepoint",
      "PATH: a checkpoint, a savepoint, a job's directory (the newest in it), a checkpoint directory\n"
      "that holds one job, a SQLite store (the newest in it) or store.db#chk-7. Without JOB.yaml the\n"
-     "job description kept inside is used.", options_resume, command_resume},
-    {"savepoint", "[JOB] [--dir DIR]", "take a savepoint of a running job, print its path", NULL,
+     "job description kept inside is used.", 1, options_resume, command_resume},
+    {"savepoint", "[JOB] [--dir DIR]", "take a savepoint of a running job, print its path", NULL, 2,
      options_savepoint, command_savepoint},
-    {"stop", "[JOB] [--drain] [--dir DIR]", "take a savepoint, then finish the job", NULL,
+    {"stop", "[JOB] [--drain] [--dir DIR]", "take a savepoint, then finish the job", NULL, 2,
      options_stop, command_stop},
-    {"cancel", "[JOB]", "end a running job at once", NULL, options_running, command_cancel},
-    {"list", "", "list the running jobs", NULL, options_running, command_list},
-    {"status", "[JOB]", "show what a running job does", NULL, options_running, command_status},
-    {"validate", "JOB.yaml... [--strict]", "check jobs: every fault, every path's guarantee", NULL,
+    {"cancel", "[JOB]", "end a running job at once", NULL, 1, options_running, command_cancel},
+    {"list", "", "list the running jobs", NULL, 0, options_running, command_list},
+    {"status", "[JOB]", "show what a running job does", NULL, 1, options_running, command_status},
+    {"validate", "JOB.yaml... [--strict]", "check jobs: every fault, every path's guarantee", NULL, ARGS_MAX,
      options_validate, command_validate},
-    {"plan", "JOB.yaml [--dot | --json]", "show the operator graph", NULL, options_plan, command_plan},
-    {"config", "JOB.yaml", "show every effective key and where it came from", NULL, options_job,
+    {"plan", "JOB.yaml [--dot | --json]", "show the operator graph", NULL, 1, options_plan, command_plan},
+    {"config", "JOB.yaml", "show every effective key and where it came from", NULL, 1, options_job,
      command_config},
     {"checkpoints", "list | show | verify PATH", "look at checkpoints and savepoints",
-     "verify reads every byte and checks every digest.", options_common, command_checkpoints},
-    {"connectors", "[NAME]", "list connectors and formats, or the options of one", NULL,
+     "verify reads every byte and checks every digest.", 2, options_common, command_checkpoints},
+    {"connectors", "[NAME]", "list connectors and formats, or the options of one", NULL, 1,
      options_common, command_connectors},
-    {"functions", "[NAME]", "list SQL functions, or explain one", NULL, options_common,
+    {"functions", "[NAME]", "list SQL functions, or explain one", NULL, 1, options_common,
      command_functions},
-    {"eval", "'EXPR' | --file FILE", "compute an SQL expression", NULL, options_eval, command_eval},
-    {"help", "[COMMAND | KEY]", "explain a command or a configuration key", NULL, options_common,
+    {"eval", "'EXPR' | --file FILE", "compute an SQL expression", NULL, 1, options_eval, command_eval},
+    {"help", "[COMMAND | KEY]", "explain a command or a configuration key", NULL, 1, options_common,
      command_help},
-    {"version", "", "print the version", NULL, options_common, command_version},
-    {NULL, NULL, NULL, NULL, NULL, NULL}};
+    {"version", "", "print the version", NULL, 0, options_common, command_version},
+    {NULL, NULL, NULL, NULL, 0, NULL, NULL}};
 /* clang-format on */
 
 const struct command *command_find(const char *name)
@@ -99,6 +99,13 @@ const struct command *command_find(const char *name)
         if (strcmp(k->name, name) == 0) return k;
     }
     return NULL;
+}
+
+enum cli_exit command_call(struct cli *c, const struct command *k, const struct args *a)
+{
+    if (a->words <= k->words_max) return k->run(c, a);
+    return cli_fail(c, CLI_USAGE, "%s: '%s' is one word too many\nusage: streamrun %s%s%s", k->name,
+                    a->word[k->words_max], k->name, *k->usage ? " " : "", k->usage);
 }
 
 void command_usage(const struct cli *c, FILE *to, const struct command *k)
@@ -113,9 +120,9 @@ void command_usage(const struct cli *c, FILE *to, const struct command *k)
         (void)snprintf(left, sizeof(left), "--%s%s%s", o->name, o->value ? " " : "",
                        o->value ? o->value : "");
         if (o->letter) {
-            fprintf(to, "  -%c, %-26s %s\n", o->letter, left, o->doc);
+            fprintf(to, "  -%c, %-30s %s\n", o->letter, left, o->doc);
         } else {
-            fprintf(to, "      %-26s %s\n", left, o->doc);
+            fprintf(to, "      %-30s %s\n", left, o->doc);
         }
     }
 }

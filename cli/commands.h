@@ -9,6 +9,7 @@ struct command {
     const char *usage;   /* behind the name: "JOB.yaml [-D k=v]... [-p N]" */
     const char *summary; /* one line */
     const char *doc;     /* more; may be NULL */
+    uint32_t words_max;  /* words that are no options */
     const struct args_option *options;
     enum cli_exit (*run)(struct cli *c, const struct args *a);
 };
@@ -16,6 +17,8 @@ struct command {
 extern const struct command commands[];
 
 const struct command *command_find(const char *name); /* NULL: none */
+/* Calls it, unless it was given more words than it knows what to do with. */
+enum cli_exit command_call(struct cli *c, const struct command *k, const struct args *a);
 void command_usage(const struct cli *c, FILE *to, const struct command *k);
 
 /* One a file; shared option tables lie beside them. */

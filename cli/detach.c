@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/monitor.h"
+#include "cli/show.h"
 #include "engine/base/error.h"
 
 /* The parent's whole life: one byte says that the job runs; none, that it ended before. */
@@ -17,7 +18,11 @@ static enum cli_exit detach_wait(const struct cli *c, int fd, pid_t child, const
         n = read(fd, &byte, 1);
     } while (n < 0 && errno == EINTR);
     if (n == 1) {
-        fprintf(c->out, "%s\n", job_id);
+        if (c->is_json) {
+            show_json(c, json_pack("{s:s}", "jid", job_id));
+        } else {
+            fprintf(c->out, "%s\n", job_id);
+        }
         return CLI_OK;
     }
     int status = 0;

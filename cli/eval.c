@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/commands.h"
+#include "cli/show.h"
 #include "engine/bind/bind.h"
 #include "engine/data/schema.h"
 #include "engine/expr/program.h"
@@ -30,6 +31,11 @@ static enum cli_exit eval_one(struct cli *c, const struct args *a, const char *t
     const char *value = NULL;
     if (program_constant(c->arena, e, "UTC", &value, &err) != SR_OK) {
         return cli_fail(c, CLI_FAILED, "%s", err.words);
+    }
+    if (c->is_json) {
+        show_json(c,
+                  json_pack("{s:s, s:s?}", "type", type_text(c->arena, &e->type), "value", value));
+        return CLI_OK;
     }
     if (args_has(a, "type")) fprintf(c->out, "%s\t", type_text(c->arena, &e->type));
     fprintf(c->out, "%s\n", value ? value : "NULL");

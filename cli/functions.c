@@ -1,4 +1,6 @@
 /* functions: which there are, and one explained; all from the one table of the engine. */
+#include <strings.h>
+
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "engine/expr/func.h"
@@ -34,10 +36,24 @@ static enum cli_exit functions_list(const struct cli *c)
     return CLI_OK;
 }
 
+/* Windows stand in a transform's `window`, not in expressions, but are looked for here. */
+static bool functions_is_window(const char *name)
+{
+    static const char *const windows[] = {"TUMBLE", "HOP", "SESSION", "CUMULATE"};
+    for (size_t i = 0; i < sizeof(windows) / sizeof(windows[0]); i++) {
+        if (strcasecmp(windows[i], name) == 0) return true;
+    }
+    return false;
+}
+
 enum cli_exit command_functions(struct cli *c, const struct args *a)
 {
     if (a->words == 0) return functions_list(c);
     struct func_doc d;
+    if (functions_is_window(a->word[0])) {
+        return cli_fail(c, CLI_USAGE, "%s is a window; 'streamrun help window' explains it",
+                        a->word[0]);
+    }
     if (!func_find(a->word[0], &d)) {
         const char *near = func_nearest(a->word[0]);
         return cli_fail(c, CLI_USAGE, "no function '%s'%s%s%s", a->word[0],

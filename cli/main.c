@@ -88,7 +88,7 @@ static enum cli_exit main_command(struct cli *c, int argc, char **argv)
         command_usage(c, c->out, k);
         return CLI_OK;
     }
-    enum cli_exit code = k->run(c, args);
+    enum cli_exit code = command_call(c, k, args);
     if (argc <= 1 && code == CLI_OK) return CLI_USAGE; /* no command: help, but not a success */
     return code;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -19,6 +20,7 @@
 
 #define MONITOR_PEERS_MAX   16u
 #define MONITOR_PROGRESS_MS 250
+#define MONITOR_WIDTH       79 /* of a terminal that does not say how wide it is */
 
 /* One connection and the thread that answers it: a savepoint may take its time. */
 struct monitor_peer {
@@ -114,6 +116,14 @@ static void monitor_accept(struct monitor *m)
     (void)close(fd); /* too many at once: the peer sees an end */
 }
 
+/* Columns that a line may take without being broken: asked each time, windows change. */
+static int monitor_width(void)
+{
+    struct winsize w;
+    bool is_known = ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col > 1;
+    return is_known ? w.ws_col - 1 : MONITOR_WIDTH;
+}
+
 static void monitor_progress(struct monitor *m)
 {
     struct arena *a = arena_new();
@@ -123,7 +133,7 @@ static void monitor_progress(struct monitor *m)
     const char *line =
         summary_progress(a, &s, m->last_rows, m->last_us ? m->last_us : s.started_us);
     if (s.state != RUN_ENDED && line) {
-        fprintf(m->conf.cli->err, "\r%.100s\033[K", line);
+        fprintf(m->conf.cli->err, "\r%.*s\033[K", monitor_width(), line);
         (void)fflush(m->conf.cli->err);
         m->has_line = true;
     }

@@ -42,6 +42,30 @@ static const char *run_default_dir(struct cli *c)
                         home && *home ? home : "/root");
 }
 
+static bool run_has_exactly_once(const struct plan *p)
+{
+    for (uint32_t i = 0; i < p->nodes; i++) {
+        if (p->node[i].kind == PLAN_SINK && p->node[i].guarantee == SR_EXACTLY_ONCE) return true;
+    }
+    return false;
+}
+
+/* What a bounded job without a place for checkpoints cannot do. Of a plain filter nobody expects it. */
+static void run_note_memory(const struct cli *c, const struct plan *p)
+{
+    bool can_rewind = false;
+    for (uint32_t i = 0; i < p->nodes; i++) {
+        can_rewind =
+            can_rewind || (p->node[i].kind == PLAN_SOURCE && p->node[i].source_caps.can_rewind);
+    }
+    if (run_has_exactly_once(p)) {
+        cli_note(c, "no checkpoint directory: all output is committed at the end, an interrupted "
+                    "run starts again");
+    } else if (can_rewind) {
+        cli_note(c, "no checkpoint directory: an interrupted run starts again");
+    }
+}
+
 static void run_choose_store(struct run *r)
 {
     const struct settings *s = &r->loaded.job->settings;
@@ -56,9 +80,7 @@ static void run_choose_store(struct run *r)
         url = run_default_dir(r->c);
         cli_note(r->c, "checkpoints go to %s (execution.checkpointing.dir is not set)", url);
     } else if (is_bounded) {
-        cli_note(r->c,
-                 "no checkpoint directory: all output is committed at the end, an interrupted "
-                 "run starts again");
+        run_note_memory(r->c, r->loaded.plan);
     }
     r->store_conf = (struct store_conf){.url = url,
                                         .job_id = r->loaded.job->id,
@@ -68,14 +90,6 @@ static void run_choose_store(struct run *r)
 }
 
 /* --- What to start from ----------------------------------------------------------------------- */
-
-static bool run_has_exactly_once(const struct plan *p)
-{
-    for (uint32_t i = 0; i < p->nodes; i++) {
-        if (p->node[i].kind == PLAN_SINK && p->node[i].guarantee == SR_EXACTLY_ONCE) return true;
-    }
-    return false;
-}
 
 /* Plain `run` over the state of a run that did not end by itself would repeat what it committed. */
 static enum cli_exit run_check_unfinished(struct run *r)
@@ -87,6 +101,13 @@ static enum cli_exit run_check_unfinished(struct run *r)
     if (rc == SR_EABSENT) return CLI_OK;
     if (rc != SR_OK) return cli_fail(r->c, CLI_STATE, "%s", err.words);
     if (e.end != MANIFEST_RUNNING && e.end != MANIFEST_SUSPENDED) return CLI_OK;
+    int fd = -1;
+    if (rundir_connect(r->c, r->run_dir, r->loaded.job->id, &fd, &err) == SR_OK) {
+        (void)close(fd); /* only asked whether it is there */
+        return cli_fail(r->c, CLI_BUSY,
+                        "job '%s' is already running; 'streamrun status %s' shows it",
+                        r->loaded.job->name, r->loaded.job->name);
+    }
     return cli_fail(r->c, CLI_STATE,
                     "an unfinished run of job '%s' left its state at %s;\n"
                     "  --continue goes on from there, --fresh starts again (and writes its output "

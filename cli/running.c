@@ -83,6 +83,33 @@ static const char *running_text(const json_t *j, const char *key)
     return s ? s : "";
 }
 
+static json_t *running_list_json(const char *id, const json_t *s)
+{
+    return json_pack("{s:s, s:s, s:s, s:I, s:I}", "jid", id, "name", running_text(s, "name"),
+                     "state", running_text(s, "state"), "start-time",
+                     (json_int_t)running_int(s, "start-time"), "duration",
+                     (json_int_t)running_int(s, "duration"));
+}
+
+static void running_list(struct cli *c, const json_t *list)
+{
+    enum { COLUMNS = 4 };
+    static const char *const head[COLUMNS] = {"id", "state", "for", "job"};
+    size_t n = json_array_size(list);
+    const char **cell = arena_array(c->arena, (n + 1) * COLUMNS, sizeof(*cell));
+    if (!cell) return;
+    memcpy(cell, head, sizeof(head));
+    for (size_t i = 0; i < n; i++) {
+        const json_t *j = json_array_get(list, i);
+        const char **row = cell + (i + 1) * COLUMNS;
+        row[0] = arena_text(c->arena, running_text(j, "jid"));
+        row[1] = arena_text(c->arena, running_text(j, "state"));
+        row[2] = show_duration(c->arena, running_int(j, "duration") * 1000);
+        row[3] = arena_text(c->arena, running_text(j, "name"));
+    }
+    show_table(c->out, &(struct show_table){COLUMNS, NULL, (uint32_t)n + 1, cell});
+}
+
 enum cli_exit command_list(struct cli *c, const struct args *a)
 {
     struct sr_error err = {0};
@@ -96,27 +123,21 @@ enum cli_exit command_list(struct cli *c, const struct args *a)
         json_t *answer = NULL;
         if (control_ask(c, dir, ids[i], json_pack("{s:s}", "command", "status"), &answer, &err) !=
             SR_OK) {
-            continue;
+            continue; /* its process is gone */
         }
-        const json_t *s = json_object_get(answer, "status");
-        if (c->is_json) {
-            json_array_append_new(
-                list, json_pack("{s:s, s:s, s:s, s:I, s:I}", "jid", ids[i], "name",
-                                running_text(s, "name"), "state", running_text(s, "state"),
-                                "start-time", (json_int_t)running_int(s, "start-time"), "duration",
-                                (json_int_t)running_int(s, "duration")));
-        } else {
-            fprintf(c->out, "%s  %-12s  %-10s  %s\n", ids[i], running_text(s, "state"),
-                    show_duration(c->arena, running_int(s, "duration") * 1000),
-                    running_text(s, "name"));
-        }
+        json_array_append_new(list, running_list_json(ids[i], json_object_get(answer, "status")));
         json_decref(answer);
     }
     if (c->is_json) {
         show_json(c, list);
-    } else {
-        json_decref(list);
+        return CLI_OK;
     }
+    if (json_array_size(list) > 0) {
+        running_list(c, list);
+    } else {
+        cli_note(c, "no job is running (jobs listen in %s)", dir);
+    }
+    json_decref(list);
     return CLI_OK;
 }
 

@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "engine/base/assert.h"
+
 static const char *show_level(enum fault_level level)
 {
     switch (level) {
@@ -90,7 +92,7 @@ void show_faults(const struct cli *c, struct faults *f)
         show_fault(c, &f->fault[i]);
     }
     if (f->dropped > 0) fprintf(c->err, "streamrun: and %u more\n", f->dropped);
-    if (f->errors > 1) fprintf(c->err, "streamrun: %u errors\n", f->errors);
+    if (f->errors > 1) fprintf(c->err, "streamrun: %s\n", show_many(c->arena, f->errors, "error"));
 }
 
 /* Columns of a text on a terminal, by code points: names here are short and plain. */
@@ -103,27 +105,32 @@ static int show_width(const char *s)
     return n;
 }
 
+/* One row; spaces fill each cell up to its column, none stand behind the last. */
+static void show_row(FILE *to, const struct show_table *t, uint32_t row, const int *width)
+{
+    for (uint32_t k = 0; k < t->columns; k++) {
+        const char *s = t->cell[row * t->columns + k];
+        s = s ? s : "";
+        int pad = width[k] - show_width(s);
+        bool is_last = k + 1 == t->columns;
+        bool is_right = t->is_right && t->is_right[k];
+        if (pad < 0 || (is_last && !is_right)) pad = 0;
+        fprintf(to, "%*s%s%*s%s", is_right ? pad : 0, "", s, is_right ? 0 : pad, "",
+                is_last ? "\n" : "  ");
+    }
+}
+
 void show_table(FILE *to, const struct show_table *t)
 {
+    int width[SHOW_COLUMNS_MAX] = {0};
+    sr_assert(t->columns <= SHOW_COLUMNS_MAX);
+    for (uint32_t i = 0; i < t->rows * t->columns; i++) {
+        int w = t->cell[i] ? show_width(t->cell[i]) : 0;
+        uint32_t k = i % t->columns;
+        if (w > width[k] && (w <= SHOW_CELL_MAX || k == 0)) width[k] = w;
+    }
     for (uint32_t r = 0; r < t->rows; r++) {
-        for (uint32_t k = 0; k < t->columns; k++) {
-            int width = 0;
-            for (uint32_t i = 0; i < t->rows; i++) {
-                const char *s = t->cell[i * t->columns + k];
-                int w = s ? show_width(s) : 0;
-                if (w > width) width = w;
-            }
-            const char *s = t->cell[r * t->columns + k];
-            s = s ? s : "";
-            int pad = width - show_width(s);
-            bool is_last = k + 1 == t->columns;
-            if (t->is_right && t->is_right[k]) {
-                fprintf(to, "%*s%s", pad, "", s);
-            } else {
-                fprintf(to, "%s%*s", s, is_last ? 0 : pad, "");
-            }
-            fputs(is_last ? "\n" : "  ", to);
-        }
+        show_row(to, t, r, width);
     }
 }
 
@@ -137,6 +144,7 @@ void show_json(const struct cli *c, json_t *j)
 const char *show_duration(struct arena *a, int64_t us)
 {
     if (us < 0) us = 0;
+    if (us % 1000 == 0 && us < 10000) return arena_printf(a, "%" PRId64 " ms", us / 1000);
     if (us < 10000) return arena_printf(a, "%.1f ms", (double)us / 1e3);
     if (us < 1000000) return arena_printf(a, "%" PRId64 " ms", us / 1000);
     if (us < 60 * INT64_C(1000000)) return arena_printf(a, "%.1f s", (double)us / 1e6);
@@ -169,4 +177,9 @@ const char *show_count(struct arena *a, int64_t n)
     }
     out[o] = '\0';
     return arena_text(a, out);
+}
+
+const char *show_many(struct arena *a, uint64_t n, const char *noun)
+{
+    return arena_printf(a, "%s %s%s", show_count(a, (int64_t)n), noun, n == 1 ? "" : "s");
 }

@@ -90,8 +90,8 @@ int64_t summary_print(const struct cli *c, const struct plan *plan, const struct
         memset(flags, 0, (size_t)plan->nodes * 2 * sizeof(bool));
         struct summary_path sum = summary_path(plan, s, i, flags, flags + plan->nodes);
         summary_line(c, sinks > 1 ? plan->node[i].step : "", &sum);
-        fprintf(c->err, " (in all: %s, %" PRIu64 " checkpoints%s)\n",
-                show_duration(c->arena, s->now_us - s->started_us), s->checkpoints_shown,
+        fprintf(c->err, " (in all: %s, %s%s)\n", show_duration(c->arena, s->now_us - s->started_us),
+                show_many(c->arena, s->checkpoints_shown, "checkpoint"),
                 s->restored_from > 0 ? ", counted since the job's first run" : "");
     }
     return aside;
@@ -123,6 +123,7 @@ const char *summary_progress(struct arena *a, const struct run_status *s, int64_
         is_known && total > 0
             ? arena_printf(a, ", %d %% of %s", (int)(bytes * 100 / total), show_size(a, total))
             : "";
-    return arena_printf(a, "%s records, %s/s%s, %" PRIu64 " checkpoints", show_count(a, rows),
-                        show_count(a, rate), share, s->checkpoints_shown);
+    return arena_printf(a, "%s, %s/s%s, %s", show_many(a, (uint64_t)rows, "record"),
+                        show_count(a, rate), share,
+                        show_many(a, s->checkpoints_shown, "checkpoint"));
 }
