@@ -28,7 +28,7 @@ static void scene_draw_faults(struct scene *s)
 {
     uint64_t seed = s->seed;
     s->loses_power = scene_draw(seed, 20, 3) > 0;
-    s->is_rotting = scene_draw(seed, 26, 4) == 0;
+    s->is_rotting = scene_draw(seed, 26, 2) == 0;
     s->disk_ppm = scene_draw(seed, 21, 4) == 0 ? 500 : 0;
     s->space_ppm = scene_draw(seed, 22, 6) == 0 ? 1000 : 0;
     s->sync_ppm = scene_draw(seed, 23, 4) == 0 ? 2000 : 0;
