@@ -2,8 +2,8 @@
  *
  * simdjson's first stage finds, with vector instructions, every bracket, comma, colon and first
  * byte of a string or scalar that stands outside strings, and checks UTF-8 and control characters.
- * The second stage (json_walk.h) is ours: it puts values straight into columns, where simdjson would
- * build a document first. simdjson is C++, so is json_parse.cc, and nothing else here.
+ * The second stage (json_walk.h) is ours: it puts values straight into columns, where simdjson
+ * would build a document first. simdjson is C++, so is json_parse.cc, and nothing else here.
  */
 #ifndef SR_JSON_PARSE_H
 #define SR_JSON_PARSE_H
