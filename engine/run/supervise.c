@@ -84,6 +84,8 @@ static sr_rc supervise_open(struct supervise *s, struct sr_error *err)
     if (rc == SR_OK) rc = supervise_find_restore(s, &restore, err);
     if (rc != SR_OK) return rc;
     const char *redo_dir = NULL; /* right for a store that dies with the process */
+    bool is_uncheckpointed =
+        !s->conf.plan->is_bounded && s->conf.plan->job->settings.interval.us <= 0;
     if (store_is_durable(s->conf.store)) {
         redo_dir = store_redo_dir(s->conf.store, err);
         if (!redo_dir) return err->rc;
@@ -99,6 +101,7 @@ static sr_rc supervise_open(struct supervise *s, struct sr_error *err)
                                            .attempt = store_attempt(s->conf.store),
                                            .checkpoint = restore ? restore->checkpoint : 0,
                                            .redo_dir = redo_dir,
+                                           .is_uncheckpointed = is_uncheckpointed,
                                            .is_bounded = s->plan->is_bounded}};
     rc = crew_new(&s->crew, &conf, err);
     if (rc != SR_OK) return rc;
