@@ -68,13 +68,19 @@ static enum cli_exit eval_file(struct cli *c, const char *path)
     char *line = NULL;
     size_t room = 0;
     ssize_t len;
-    while ((len = getline(&line, &room, in)) >= 0 && (size_t)len < EVAL_LINE_MAX) {
+    enum cli_exit code = CLI_OK;
+    while (code == CLI_OK && (len = getline(&line, &room, in)) >= 0) {
+        if ((size_t)len > EVAL_LINE_MAX) {
+            code =
+                cli_fail(c, CLI_FAILED, "%s: a line is longer than %u bytes", path, EVAL_LINE_MAX);
+            break;
+        }
         line[strcspn(line, "\t\r\n")] = '\0';
         if (*line && *line != '#') eval_row(c, line);
     }
     free(line);
     if (in != stdin) (void)fclose(in); /* read-only */
-    return CLI_OK;
+    return code;
 }
 
 enum cli_exit command_eval(struct cli *c, const struct args *a)

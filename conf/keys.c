@@ -111,9 +111,22 @@ static void keys_zone(struct reader *rd, struct settings *s)
     s->time_zone = "UTC";
 }
 
+/* A place on another machine is refused before anything starts. */
+static void keys_check_place(struct reader *rd, const char *key, const char *place)
+{
+    const char *scheme = place ? strstr(place, "://") : NULL;
+
+    if (scheme && strncmp(place, "file://", 7) != 0 && strncmp(place, "sqlite://", 9) != 0) {
+        reader_fault(rd, keys_place(rd, key), "file:///directory, sqlite:///file.db, or a path",
+                     "places such as %.*s:// are not there yet", (int)(scheme - place), place);
+    }
+}
+
 /* What no range of one key can say. */
 static void keys_check(struct reader *rd, const struct settings *s)
 {
+    keys_check_place(rd, "execution.checkpointing.dir", s->dir);
+    keys_check_place(rd, "execution.checkpointing.savepoint-dir", s->savepoint_dir);
     if (s->parallelism > s->max_parallelism) {
         const char *key = entries_find(&rd->entries, "parallelism.default")
                               ? "parallelism.default"

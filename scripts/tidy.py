@@ -123,6 +123,28 @@ def in_table(lines, n):
     return state
 
 
+def limits(root, files):
+    """Every limit of the code has its row in LIMITS.md, and no row is about one that is gone."""
+    page = (root / "LIMITS.md").read_text()
+    named = set(re.findall(r"`(\w+_MAX)`", page))
+    there = {name: path for path in files if not path.startswith("test/")
+             for name in re.findall(r"^\s*#\s*define\s+(\w+_MAX)\b", (root / path).read_text(), re.M)}
+    return ([f"{path}: {name} is not named in LIMITS.md" for name, path in there.items() if name not in named]
+            + [f"LIMITS.md: there is no {name}" for name in sorted(named - set(there))])
+
+
+def packages(root):
+    """README's table names every package of scripts/packages and none that is not installed."""
+    lines = [line.split() for line in (root / "scripts" / "packages").read_text().splitlines()
+             if line and not line.startswith("#")]
+    wanted = {line[1] for line in lines}
+    readme = (root / "README.md").read_text()
+    table = readme[readme.index("## What it stands on"):readme.index("## Read on")]
+    named = {name for row in re.findall(r"^\| (.*?) \|", table, re.M) for name in re.findall(r"`([^`]+)`", row)}
+    return ([f"README.md: package {name} is not in its table" for name in sorted(wanted - named)]
+            + [f"README.md: {name} is not in scripts/packages" for name in sorted(named - wanted)])
+
+
 def functions(files):
     out = subprocess.run(["ctags", "--languages=C", "--langmap=C:.c.h", "--C-kinds=f", "--fields=+neS",
                           "--output-format=json", "-o", "-", *files], capture_output=True, text=True, check=True)
@@ -164,6 +186,7 @@ def main(argv):
         bad += includes(path, text) + words(path, text) + lengths(path, text)
     import os
     os.chdir(root)
+    bad += limits(root, files) + packages(root)
     bad += functions([f for f in files if not f.endswith(".cc")])
     if len(argv) > 1:
         bad += mutable(argv[1])

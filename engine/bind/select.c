@@ -6,6 +6,18 @@
 
 #define SELECT_COLUMNS_MAX 10000u
 
+/* Says once that there is no room for more columns. */
+static bool select_is_full(struct select *l)
+{
+    if (l->count < SELECT_COLUMNS_MAX) return false;
+    if (!l->has_failed) {
+        bind_fault(l->binder, l->text[l->count - 1], l->at[l->count - 1], NULL,
+                   "more than %u columns in one step", SELECT_COLUMNS_MAX);
+    }
+    l->has_failed = true;
+    return true;
+}
+
 static bool select_grow(struct select *l)
 {
     uint32_t capacity = l->capacity ? l->capacity * 2 : 16;
@@ -14,7 +26,7 @@ static bool select_grow(struct select *l)
     const struct expr **expr = arena_array(a, capacity, sizeof(struct expr *));
     const struct job_text **text = arena_array(a, capacity, sizeof(struct job_text *));
     uint32_t *at = arena_array(a, capacity, sizeof(*at));
-    if (!field || !expr || !text || !at || capacity > SELECT_COLUMNS_MAX) {
+    if (!field || !expr || !text || !at) {
         l->has_failed = true;
         return bind_no_memory(l->binder);
     }
@@ -35,7 +47,7 @@ static bool select_grow(struct select *l)
 void select_put(struct select *l, const char *name, const struct expr *e, const struct job_text *t,
                 uint32_t at)
 {
-    if (l->count == l->capacity && !select_grow(l)) {
+    if (select_is_full(l) || (l->count == l->capacity && !select_grow(l))) {
         return;
     }
     l->field[l->count] = (struct sr_field){name, e->type};
