@@ -52,7 +52,8 @@ static void sim_make_dirs(struct world *w)
  * away; then it wakes. Answers how its successor ends. */
 static enum life_end sim_haunted(struct world *w, uint32_t i, struct history *h)
 {
-    const struct scene *s = &w->scene;
+    const struct scene scene = w->scene;
+    const struct scene *s = &scene;
     struct history ignored = *h;
     struct life *old = life_begin(w, s->parallelism[i], &ignored);
     enum life_end end = life_go_on(old, 1 + world_below(w, 800));
@@ -68,8 +69,10 @@ static enum life_end sim_haunted(struct world *w, uint32_t i, struct history *h)
     if (end == LIFE_GOES_ON) {
         world_trace(w, "thawed", 0, 0);
         w->is_zombie = w->was_haunted = true;
-        (void)life_go_on(old, 400);
+        w->scene.source_ppm += 50000; /* it fails, and would start again */
+        (void)life_go_on(old, 1 + world_below(w, 3000));
         w->is_zombie = false;
+        w->scene.source_ppm = s->source_ppm;
     }
     life_close(old);
     if (end == LIFE_GOES_ON) {
