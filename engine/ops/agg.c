@@ -59,7 +59,7 @@ static inline bool agg_count(struct sr_map *m, uint32_t slot, const struct accum
     return *n != 0;
 }
 
-/* --- COUNT ----------------------------------------------------------------------------------- */
+/* --- COUNT ------------------------------------------------------------------------------------ */
 
 static sr_rc agg_fold_count(const struct accumulator *c, struct sr_map *m,
                             const struct agg_rows *rows)
@@ -75,10 +75,11 @@ static sr_rc agg_fold_count(const struct accumulator *c, struct sr_map *m,
     return SR_OK;
 }
 
-/* --- SUM ------------------------------------------------------------------------------------- */
+/* --- SUM -------------------------------------------------------------------------------------- */
 
-/* Integers wrap as Java's do, so they are added unsigned. When the last value was taken back the sum
- * begins anew: what floating point left over must not stay. The first value is the sum, -0.0 too. */
+/* Integers wrap as Java's do, so they are added unsigned. When the last value was taken back the
+ * sum begins anew: what floating point left over must not stay. The first value is the sum, -0.0
+ * too. */
 #define AGG_SUM(name, type, wide)                                                     \
     static sr_rc agg_fold_sum_##name(const struct accumulator *c, struct sr_map *m,   \
                                      const struct agg_rows *rows)                     \
@@ -201,7 +202,7 @@ static sr_rc agg_result_avg_decimal(const struct accumulator *c, const struct sr
     return SR_OK;
 }
 
-/* --- MIN, MAX: nothing can be taken back ------------------------------------------------------- */
+/* --- MIN, MAX: nothing can be taken back ------------------------------------------------------ */
 
 /* A comparison with NaN is false, so that a NaN replaces nothing and, once in, is not replaced. */
 #define AGG_PICK(name, type, op)                                                \
@@ -311,7 +312,7 @@ static sr_rc agg_fold_max_text(const struct accumulator *c, struct sr_map *m,
     return agg_fold_pick_text(c, m, rows, 1);
 }
 
-/* --- Results that are what is kept ------------------------------------------------------------- */
+/* --- Results that are what is kept ------------------------------------------------------------ */
 
 #define AGG_COPY(type)                                                           \
     do {                                                                         \
@@ -369,7 +370,7 @@ static sr_rc agg_result_text(const struct accumulator *c, const struct sr_map *m
     return SR_OK;
 }
 
-/* --- The table --------------------------------------------------------------------------------- */
+/* --- The table -------------------------------------------------------------------------------- */
 
 /* clang-format off */
 static const struct agg_kernel agg_kernels[] = {
@@ -387,7 +388,7 @@ static const struct agg_kernel agg_kernels[] = {
     {AGG_AVG,   AGG_I64,     true,  true,  SR_BIGINT,  agg_fold_avg_i64,     agg_result_avg_i64},
     {AGG_AVG,   AGG_F32,     true,  true,  SR_DOUBLE,  agg_fold_avg_f32,     agg_result_avg_f32},
     {AGG_AVG,   AGG_F64,     true,  true,  SR_DOUBLE,  agg_fold_avg_f64,     agg_result_avg_f64},
-    {AGG_AVG,   AGG_DECIMAL, true,  true,  SR_DECIMAL, agg_fold_sum_decimal, agg_result_avg_decimal},
+    {AGG_AVG,   AGG_DECIMAL, true,  true, SR_DECIMAL, agg_fold_sum_decimal, agg_result_avg_decimal},
     {AGG_MIN,   AGG_U8,      false, false, SR_NULL,    agg_fold_min_u8,      agg_result_kept},
     {AGG_MIN,   AGG_I8,      false, false, SR_NULL,    agg_fold_min_i8,      agg_result_kept},
     {AGG_MIN,   AGG_I16,     false, false, SR_NULL,    agg_fold_min_i16,     agg_result_kept},

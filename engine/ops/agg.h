@@ -1,12 +1,14 @@
 /* Aggregate functions over accumulators that lie in the records of a map.
  *
  * An accumulator is one or two value columns of the map: what is kept (a count, a sum, the least
- * value), and for SUM and AVG how many values went in. Which kernel folds and which gives the result
- * follows from function and argument type once, at open, from a table; a call is one loop over rows.
+ * value), and for SUM and AVG how many values went in. Which kernel folds and which gives the
+ * result follows from function and argument type once, at open, from a table; a call is one loop
+ * over rows.
  *
  * Results are Flink's: COUNT is BIGINT; SUM has its argument's type and wraps (DECIMAL: 38 digits;
  * what does not fit is NULL, and the next value begins anew); AVG has its argument's type, integers
- * are cut towards zero; all but COUNT are NULL when no value went in. DISTINCT is not computed here.
+ * are cut towards zero; all but COUNT are NULL when no value went in. DISTINCT is not computed
+ * here.
  */
 #ifndef SR_OPS_AGG_H
 #define SR_OPS_AGG_H
@@ -36,8 +38,8 @@ struct accumulator {
 };
 
 /* The value columns that an accumulator needs are appended to field[*fields...], the columns of the
- * map, where there is room for two; names ("sum_1", "sum_1_count") are in the arena. `number` counts
- * from 1. SR_ECONFIG for what has no kernel. */
+ * map, where there is room for two; names ("sum_1", "sum_1_count") are in the arena. `number`
+ * counts from 1. SR_ECONFIG for what has no kernel. */
 sr_rc agg_declare(struct arena *a, const struct agg *agg, uint32_t number, struct accumulator *out,
                   struct sr_field *field, uint32_t *fields, struct sr_error *err);
 /* Can values be taken back? */

@@ -6,8 +6,8 @@
 
 #include "engine/data/pool.h"
 
-/* `out` has the rows of `in`, of which `picked` by `sel` (NULL: all stored ones) are alive: takes over
- * change kinds, watermarks and split. */
+/* `out` has the rows of `in`, of which `picked` by `sel` (NULL: all stored ones) are alive: takes
+ * over change kinds, watermarks and split. */
 void emit_pick(struct sr_view *out, const struct sr_view *in, const uint16_t *sel, uint32_t picked);
 
 /* A new column with the values of `from` at rows row[0..count) as its rows at[0..count), of `rows`

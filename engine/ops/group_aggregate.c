@@ -13,10 +13,10 @@
  *   the last row is taken back    -D, and the group is forgotten
  *   taken back, but never seen    nothing
  *
- * Rows of a group must be folded one after the other, because each has its own result. So the rows of
- * a call go in rounds: the first of every group, then the second of every group, and so on; within a
- * round no group comes twice, and every kernel is one loop. Rows are written where their place in the
- * output is, so the output has the order of the input. */
+ * Rows of a group must be folded one after the other, because each has its own result. So the rows
+ * of a call go in rounds: the first of every group, then the second of every group, and so on;
+ * within a round no group comes twice, and every kernel is one loop. Rows are written where their
+ * place in the output is, so the output has the order of the input. */
 
 #define GROUP_ROWS    (SR_BATCH_ROWS / 2) /* each can give two rows */
 #define GROUP_TABLE   1024u               /* places for GROUP_ROWS slots; a power of two */
@@ -67,7 +67,7 @@ static sr_rc group_open(void *op, const struct sr_op_open *o, struct sr_error *e
 
 static void group_close(void *op) { aggregate_close(&((struct group_aggregate *)op)->base); }
 
-/* --- What each row does to its group ----------------------------------------------------------- */
+/* --- What each row does to its group ---------------------------------------------------------- */
 
 static bool group_adds(const struct sr_view *v, uint32_t r)
 {
@@ -158,7 +158,7 @@ static uint32_t group_make_rounds(struct group_aggregate *g)
     return rounds;
 }
 
-/* --- Folding ----------------------------------------------------------------------------------- */
+/* --- Folding ---------------------------------------------------------------------------------- */
 
 static void group_gather(const struct group_aggregate *g, uint32_t round, struct group_round *out)
 {
@@ -203,7 +203,7 @@ static sr_rc group_fold(struct group_aggregate *g, const struct group_round *r, 
     return aggregate_failed(a, rc, err);
 }
 
-/* --- The output -------------------------------------------------------------------------------- */
+/* --- The output ------------------------------------------------------------------------------- */
 
 static sr_rc group_key_columns(struct group_aggregate *g, const struct sr_view *in,
                                struct sr_view *out)

@@ -15,8 +15,8 @@
  *   watermark -> due entries, by window, then in the order of timers -> rows out, entries removed
  *
  * A row is late when the watermark in force as it arrived has reached its window's last millisecond
- * (batch.h): so neither lateness nor what a window holds depends on where a batch was cut. Times are
- * milliseconds; a window starts at ts - floorMod(ts - offset, size). */
+ * (batch.h): so neither lateness nor what a window holds depends on where a batch was cut. Times
+ * are milliseconds; a window starts at ts - floorMod(ts - offset, size). */
 
 /* Windows must begin and end within TIMESTAMP's microseconds. */
 #define WINDOW_MS_MIN (INT64_MIN / 1000)
@@ -78,10 +78,10 @@ static sr_rc window_open(void *op, const struct sr_op_open *o, struct sr_error *
 
 static void window_close(void *op) { aggregate_close(&((struct window_aggregate *)op)->base); }
 
-/* --- Rows into windows ------------------------------------------------------------------------- */
+/* --- Rows into windows ------------------------------------------------------------------------ */
 
-/* Start of the window that `ms` lies in. Times are within TIMESTAMP, sizes within a quarter of it, so
- * nothing here overflows. */
+/* Start of the window that `ms` lies in. Times are within TIMESTAMP, sizes within a quarter of it,
+ * so nothing here overflows. */
 static int64_t window_start(struct window_aggregate *w, int64_t ms)
 {
     if (ms >= w->start_ms && ms - w->start_ms < w->size_ms) {
@@ -104,8 +104,8 @@ static int64_t window_watermark(const struct window_aggregate *w, const struct s
     return then > told ? then : told;
 }
 
-/* Why a row has no window; NULL: it has one. Within a window's length of the ends of TIMESTAMP there is
- * none, so that every start and end can be written. */
+/* Why a row has no window; NULL: it has one. Within a window's length of the ends of TIMESTAMP
+ * there is none, so that every start and end can be written. */
 static const char *window_fault(const struct window_aggregate *w, const struct sr_column *time,
                                 uint32_t r)
 {
@@ -225,7 +225,7 @@ static enum sr_step window_process(void *op, struct sr_op_io *io, struct sr_erro
     return io->from + io->used == io->in->picked ? SR_STEP_DONE : SR_STEP_AGAIN;
 }
 
-/* --- Windows into rows ------------------------------------------------------------------------- */
+/* --- Windows into rows ------------------------------------------------------------------------ */
 
 /* Bytes of text in an entry's keys. */
 static uint64_t window_text(const struct sr_map *m, uint32_t slot)

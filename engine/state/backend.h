@@ -1,7 +1,7 @@
 /* The engine's side of keyed state: makes it for a subtask, saves it, loads it.
  *
- * Operators see struct sr_state of the lobby's state.h. What is saved is sorted by key group, so that
- * a loader takes only the groups that are its own.
+ * Operators see struct sr_state of the lobby's state.h. What is saved is sorted by key group, so
+ * that a loader takes only the groups that are its own.
  */
 #ifndef SR_STATE_BACKEND_H
 #define SR_STATE_BACKEND_H
@@ -21,8 +21,9 @@ void state_free(struct sr_state *s); /* NULL allowed */
 /* Appends everything: definitions of maps (names, key and value columns), entries and timers by key
  * group. The same state gives the same bytes. */
 sr_rc state_save(const struct sr_state *s, struct sr_out *out, struct sr_error *err);
-/* Adds what another subtask saved, as far as its key groups are this one's. Called after the operator
- * was opened, so its maps are declared: SR_EMISFIT names both sides when a map's columns changed. */
+/* Adds what another subtask saved, as far as its key groups are this one's. Called after the
+ * operator was opened, so its maps are declared: SR_EMISFIT names both sides when a map's columns
+ * changed. */
 sr_rc state_load(struct sr_state *s, const void *bytes, size_t len, struct sr_error *err);
 uint64_t state_bytes(const struct sr_state *s); /* memory held */
 

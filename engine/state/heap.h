@@ -1,8 +1,8 @@
 /* Bytes of any length for the records of one map: text and nested values.
  *
- * A block is named by 32 bits, so that a record holds it in eight bytes with its length. Blocks come
- * in size classes at most a quarter apart; a freed one waits in the list of its class, and a class
- * never gives its memory to another: a map whose texts change keeps its size. Blocks over
+ * A block is named by 32 bits, so that a record holds it in eight bytes with its length. Blocks
+ * come in size classes at most a quarter apart; a freed one waits in the list of its class, and a
+ * class never gives its memory to another: a map whose texts change keeps its size. Blocks over
  * HEAP_SMALL_MAX have a chunk of their own, which goes back to the system.
  */
 #ifndef SR_STATE_HEAP_H

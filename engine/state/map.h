@@ -8,8 +8,8 @@
  *   map.c      declaring one, removing, timers
  *   save.c, load.c   all of it to bytes and back
  *
- * The index leads from the hash of key and namespace to the key's entry: the only one of a value map,
- * the first of a multimap, the root of an ordered map's tree.
+ * The index leads from the hash of key and namespace to the key's entry: the only one of a value
+ * map, the first of a multimap, the root of an ordered map's tree.
  */
 #ifndef SR_STATE_MAP_H
 #define SR_STATE_MAP_H
@@ -124,7 +124,7 @@ static inline uint32_t map_hash(uint64_t key_hash, int64_t space)
     return (uint32_t)(h >> 32);
 }
 
-/* --- record.c ------------------------------------------------------------------------------- */
+/* --- record.c --------------------------------------------------------------------------------- */
 
 /* Hashes of the rows' keys into scratch->hash64 and, with namespaces, scratch->hash. */
 void record_hash(struct map *m, const struct sr_map_keys *k);
@@ -140,19 +140,19 @@ uint32_t record_indexed(const struct map *m, const struct sr_map_keys *k, uint32
 /* The indexed entry with the keys that `slot` has. */
 uint32_t record_leader(const struct map *m, uint32_t slot);
 
-/* --- lookup.c ------------------------------------------------------------------------------- */
+/* --- lookup.c --------------------------------------------------------------------------------- */
 
 sr_rc lookup_find(struct map *m, const struct sr_map_keys *k, uint32_t *slot);
 sr_rc lookup_find_or_add(struct map *m, const struct sr_map_keys *k, uint32_t *slot, bool *is_new);
 
-/* --- chain.c -------------------------------------------------------------------------------- */
+/* --- chain.c ---------------------------------------------------------------------------------- */
 
 sr_rc chain_add(struct map *m, const struct sr_map_keys *k, uint32_t *slot);
 void chain_remove(struct map *m, uint32_t slot); /* out of chain and index, not freed */
 uint32_t chain_next(const struct map *m, uint32_t slot);
 uint32_t chain_prev(const struct map *m, uint32_t slot);
 
-/* --- tree.c --------------------------------------------------------------------------------- */
+/* --- tree.c ----------------------------------------------------------------------------------- */
 
 sr_rc tree_find_or_add(struct map *m, const struct sr_map_keys *k, uint32_t *slot, bool *is_new);
 enum tree_seek { TREE_EXACT, TREE_FIRST, TREE_LAST, TREE_NOT_BEFORE };
@@ -161,14 +161,14 @@ void tree_remove(struct map *m, uint32_t slot); /* out of tree and index, not fr
 uint32_t tree_step(const struct map *m, uint32_t slot, uint32_t side); /* 0: back, 1: forth */
 uint32_t tree_end(const struct map *m, uint32_t root, uint32_t side);
 
-/* --- field.c -------------------------------------------------------------------------------- */
+/* --- field.c ---------------------------------------------------------------------------------- */
 
 sr_rc field_get(const struct map *m, const uint32_t *slot, uint32_t count, uint32_t c,
                 struct sr_home *home, struct sr_column *to, uint32_t at);
 sr_rc field_put(struct map *m, const uint32_t *slot, uint32_t count, uint32_t c,
                 const struct sr_column *from, const uint16_t *row);
 
-/* --- map.c ---------------------------------------------------------------------------------- */
+/* --- map.c ------------------------------------------------------------------------------------ */
 
 sr_rc map_new(struct state *s, const struct sr_map_def *def, struct map **out,
               struct sr_error *err);

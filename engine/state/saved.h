@@ -5,8 +5,8 @@
  *             ascending key group: u32 group, u32 entries, u64 bytes that follow, the entries
  *   an entry: u8 flags, [u64 timer], [u64 namespace], keys, sorts, values
  *
- * Within a group entries are ordered by hash, namespace and key, those of one key by sort columns or
- * arrival; so the same state gives the same bytes, however it came about.
+ * Within a group entries are ordered by hash, namespace and key, those of one key by sort columns
+ * or arrival; so the same state gives the same bytes, however it came about.
  */
 #ifndef SR_STATE_SAVED_H
 #define SR_STATE_SAVED_H

@@ -1,7 +1,7 @@
 /* How one value of a column is kept in a record, compared and copied.
  *
- * Fixed sizes lie in the record as in batch.h; text, bytes and nested values are a heap_ref to their
- * bytes, nested ones as data/codec.h writes them.
+ * Fixed sizes lie in the record as in batch.h; text, bytes and nested values are a heap_ref to
+ * their bytes, nested ones as data/codec.h writes them.
  */
 #ifndef SR_STATE_VALUE_H
 #define SR_STATE_VALUE_H

@@ -14,7 +14,7 @@ static uint64_t kit_random(uint64_t *seed)
     return *seed;
 }
 
-/* --- Value maps: against a table of 256 keys, half of them NULL in one column ---------------------- */
+/* --- Value maps: against a table of 256 keys, half of them NULL in one column ----------------- */
 
 #define MODEL_KEYS 256u
 
@@ -198,7 +198,7 @@ START_TEST(a_value_map_is_a_table_whatever_is_done_to_it_and_survives_being_save
 }
 END_TEST
 
-/* --- Multimaps -------------------------------------------------------------------------------------- */
+/* --- Multimaps -------------------------------------------------------------------------------- */
 
 START_TEST(a_multimap_keeps_the_entries_of_a_key_in_the_order_of_arrival)
 {
@@ -243,7 +243,7 @@ START_TEST(entries_of_a_multimap_may_be_removed_anywhere)
 }
 END_TEST
 
-/* --- Ordered maps ------------------------------------------------------------------------------------ */
+/* --- Ordered maps ----------------------------------------------------------------------------- */
 
 START_TEST(an_ordered_map_keeps_a_keys_entries_by_its_sort_columns)
 {
@@ -326,7 +326,7 @@ START_TEST(seek_and_last_find_neighbours_in_any_order_of_arrival)
 }
 END_TEST
 
-/* --- Timers ------------------------------------------------------------------------------------------ */
+/* --- Timers ----------------------------------------------------------------------------------- */
 
 /* Values of all entries that come due, as text. */
 static const char *kit_due_order(struct world *w, uint32_t at_once)
@@ -408,7 +408,7 @@ START_TEST(a_timer_goes_with_its_entry_and_with_being_cleared)
 }
 END_TEST
 
-/* --- Size -------------------------------------------------------------------------------------------- */
+/* --- Size ------------------------------------------------------------------------------------- */
 
 /* So many keys that some share the 32 bits of hash that an index keeps. */
 START_TEST(keys_with_the_same_hash_are_different_entries)

@@ -1,7 +1,7 @@
 /* What every backend of keyed state must keep: streamrun/state.h and state/backend.h, as tests.
  *
- * state_kit.c (maps, timers) and state_saved_kit.c (saving, loading) have the tests and a main each; a
- * test program adds the backend that they run on.
+ * state_kit.c (maps, timers) and state_saved_kit.c (saving, loading) have the tests and a main
+ * each; a test program adds the backend that they run on.
  */
 #ifndef TEST_KIT_STATE_KIT_H
 #define TEST_KIT_STATE_KIT_H

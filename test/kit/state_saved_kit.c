@@ -7,7 +7,7 @@
 #include "test/kit/state_world.h"
 #include "test/unit/unit.h"
 
-/* --- Saving and loading ------------------------------------------------------------------------------ */
+/* --- Saving and loading ----------------------------------------------------------------------- */
 
 /* Rows n: key n, text, namespace n % 5, timer n for every third. */
 static void kit_fill(struct world *w, uint32_t count)

@@ -33,7 +33,7 @@ static int lines_compare(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* --- What should be there ------------------------------------------------------------------------ */
+/* --- What should be there --------------------------------------------------------------------- */
 
 struct sums {
     int64_t k, window, n, s, lo, hi;
@@ -104,7 +104,7 @@ static void checker_expect(const struct scene *s, struct lines *out)
     }
 }
 
-/* --- What is there ------------------------------------------------------------------------------- */
+/* --- What is there ---------------------------------------------------------------------------- */
 
 /* Rows of one split come in order within what was written in one order. */
 static void checker_order(struct world *w, const struct lines *l, uint32_t from, const char *where)
@@ -220,7 +220,7 @@ static void checker_read(struct world *w, struct lines *out)
     }
 }
 
-/* --- Both ----------------------------------------------------------------------------------------- */
+/* --- Both ------------------------------------------------------------------------------------- */
 
 static void checker_compare(struct world *w, struct lines *expect, struct lines *got)
 {
@@ -257,8 +257,8 @@ static void checker_late(struct world *w, const struct history *h)
     }
 }
 
-/* Which rows are late depends on how the subtasks take turns. But every row is either late or in its
- * window: once. */
+/* Which rows are late depends on how the subtasks take turns. But every row is either late or in
+ * its window: once. */
 static void checker_balance(struct world *w, const struct history *h, const struct lines *got)
 {
     long long counted = 0;

@@ -43,7 +43,7 @@ struct life {
     struct sr_error error;
 };
 
-/* --- The job ------------------------------------------------------------------------------------ */
+/* --- The job ---------------------------------------------------------------------------------- */
 
 static const char *life_variable(const char *name)
 {
@@ -88,7 +88,7 @@ static bool life_plan(struct life *l, uint32_t parallelism)
     return rc == SR_OK;
 }
 
-/* --- The store ----------------------------------------------------------------------------------- */
+/* --- The store -------------------------------------------------------------------------------- */
 
 static uint64_t life_new_lineage(struct life *l) { return world_random(l->world) | 1; }
 
@@ -137,7 +137,7 @@ static sr_rc life_open(struct life *l, struct sr_error *err)
     return rc;
 }
 
-/* --- Stepping ------------------------------------------------------------------------------------ */
+/* --- Stepping --------------------------------------------------------------------------------- */
 
 static sr_rc life_sched_start(struct sched *s, struct crew *c, struct sr_error *err)
 {
@@ -261,7 +261,7 @@ static bool life_run(struct life *l, uint64_t until)
     return false;
 }
 
-/* --- A life -------------------------------------------------------------------------------------- */
+/* --- A life ----------------------------------------------------------------------------------- */
 
 #define LIFE_MIDDLE 800u /* steps: about half a life of a small job */
 

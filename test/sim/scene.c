@@ -112,7 +112,7 @@ bool scene_is_late(const struct scene *s, uint32_t split, uint32_t i)
     return watermark >= end - 1;
 }
 
-/* --- The job file ------------------------------------------------------------------------------ */
+/* --- The job file ----------------------------------------------------------------------------- */
 
 struct scene_text {
     char *out;

@@ -1,10 +1,11 @@
 /* The simulator: sim FIRST COUNT [--trace]
  *
- * Plays COUNT seeds from FIRST on. A seed is a job, its input and a few lives of its process, of which
- * all but the last are disturbed: crashes at any step, at any change of the disk or at a named point,
- * failing connectors and disks, bytes that go bad, suspensions, savepoints, another parallelism. The engine is the real
- * one; clock, disk, randomness and scheduler are the seed's. At the end the output must be what an
- * undisturbed run gives. One seed in twenty is played twice, and must leave the same trace.
+ * Plays COUNT seeds from FIRST on. A seed is a job, its input and a few lives of its process, of
+ * which all but the last are disturbed: crashes at any step, at any change of the disk or at a
+ * named point, failing connectors and disks, bytes that go bad, suspensions, savepoints, another
+ * parallelism. The engine is the real one; clock, disk, randomness and scheduler are the seed's. At
+ * the end the output must be what an undisturbed run gives. One seed in twenty is played twice, and
+ * must leave the same trace.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,9 @@
-/* Two sinks, as plain as their shapes allow. Rows are texts, one a line, gathered until a checkpoint.
+/* Two sinks, as plain as their shapes allow. Rows are texts, one a line, gathered until a
+ * checkpoint.
  *
  *   staged (A)  prepare: a hidden file, durable     commit: renamed
- *   remote (C)  prepare: a redo file, durable       commit: applied by the service together with its
+ *   remote (C)  prepare: a redo file, durable       commit: applied by the service together with
+ * its
  *               id; the answer may be an error though it was applied; then the file goes
  */
 #include <inttypes.h>
@@ -33,7 +35,7 @@ static const struct sr_opt sim_sink_opts[] = {
     SR_OPT_END};
 /* clang-format on */
 
-/* --- Rows to text ------------------------------------------------------------------------------- */
+/* --- Rows to text ----------------------------------------------------------------------------- */
 
 static long long sim_value(const struct sr_column *c, uint32_t r)
 {
@@ -93,7 +95,7 @@ static sr_rc remote_write(void *sink, const struct sr_view *v, uint32_t from, ui
     return sim_write(sink, v, from, done, wait, true);
 }
 
-/* --- Files -------------------------------------------------------------------------------------- */
+/* --- Files ------------------------------------------------------------------------------------ */
 
 static void sim_path(const struct sim_sink *s, const char *prefix, const char *name,
                      char out[SIM_NAME_MAX * 2])
@@ -206,7 +208,7 @@ static sr_rc remote_prepare(void *sink, uint64_t checkpoint, bool is_last, struc
     return sim_prepare(sink, checkpoint, "remote-", notes, wait, err);
 }
 
-/* --- Commits ------------------------------------------------------------------------------------ */
+/* --- Commits ---------------------------------------------------------------------------------- */
 
 static sr_rc staged_commit(void *sink, uint64_t checkpoint, struct sr_bytes note,
                            struct sr_error *err)
@@ -320,7 +322,7 @@ static sr_rc remote_commit(void *sink, uint64_t checkpoint, struct sr_bytes note
     return rc == SR_EABSENT ? SR_OK : rc;
 }
 
-/* --- What is left over -------------------------------------------------------------------------- */
+/* --- What is left over ------------------------------------------------------------------------ */
 
 static sr_rc sim_recover(struct sim_sink *s, const char *prefix, const struct sr_bytes *live,
                          uint32_t count, struct sr_error *err)
@@ -360,7 +362,7 @@ static sr_rc remote_recover(void *sink, const struct sr_bytes *live, uint32_t co
 
 static void sim_sink_close(void *sink) { free(((struct sim_sink *)sink)->text); }
 
-/* --- Types -------------------------------------------------------------------------------------- */
+/* --- Types ------------------------------------------------------------------------------------ */
 
 static sr_rc staged_check(const void *conf, const struct sr_schema *schema,
                           struct sr_sink_caps *caps, struct sr_error *err)

@@ -13,7 +13,7 @@ struct world_point world_points[WORLD_POINTS_MAX];
 uint32_t world_points_known;
 bool world_has_failed;
 
-/* --- Randomness -------------------------------------------------------------------------------- */
+/* --- Randomness ------------------------------------------------------------------------------- */
 
 uint64_t world_random(struct world *w)
 {
@@ -36,7 +36,7 @@ bool world_chance(struct world *w, uint32_t ppm)
     return is_hit;
 }
 
-/* --- What is told ------------------------------------------------------------------------------ */
+/* --- What is told ----------------------------------------------------------------------------- */
 
 void world_trace(struct world *w, const char *what, uint64_t a, uint64_t b)
 {
@@ -84,7 +84,7 @@ static void world_log(const struct env *e, enum sr_level level, const char *who,
     }
 }
 
-/* --- Dying ------------------------------------------------------------------------------------- */
+/* --- Dying ------------------------------------------------------------------------------------ */
 
 bool world_is_dead(const struct world *w) { return disk_is_off(w->disk); }
 
@@ -139,7 +139,7 @@ static void world_crash_point(const struct env *e, const char *name)
     }
 }
 
-/* --- Rot --------------------------------------------------------------------------------------- */
+/* --- Rot -------------------------------------------------------------------------------------- */
 
 /* The n-th regular file under a path, as the process sees them; answers how many there are. */
 static uint32_t world_find_file(struct world *w, const char *dir, uint32_t n, char out[1024])
@@ -246,7 +246,7 @@ void world_heal(struct world *w)
     }
 }
 
-/* --- The env ------------------------------------------------------------------------------------ */
+/* --- The env ---------------------------------------------------------------------------------- */
 
 static int64_t world_mono(const struct env *e) { return ((const struct world *)e->ctx)->now_us; }
 

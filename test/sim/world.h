@@ -1,7 +1,8 @@
-/* Everything outside the engine, owned by one seed: clock, randomness, disk, remote service, faults.
+/* Everything outside the engine, owned by one seed: clock, randomness, disk, remote service,
+ * faults.
  *
- * A process dies when the disk goes off (disk.h): from then on nothing that it does has an effect, the
- * remote service does not hear it either, and the one who steps it notices.
+ * A process dies when the disk goes off (disk.h): from then on nothing that it does has an effect,
+ * the remote service does not hear it either, and the one who steps it notices.
  */
 #ifndef TEST_SIM_WORLD_H
 #define TEST_SIM_WORLD_H

@@ -1,21 +1,21 @@
 /* Keyed memory that survives: maps from key columns to records, with a timer an entry.
  *
- * All that an operator must know again after a crash lies here. The engine saves it at a barrier and
- * loads it, at another parallelism too: every entry belongs to the key group of its key columns. So
- * an operator has no snapshot code, and cannot forget any.
+ * All that an operator must know again after a crash lies here. The engine saves it at a barrier
+ * and loads it, at another parallelism too: every entry belongs to the key group of its key
+ * columns. So an operator has no snapshot code, and cannot forget any.
  *
  *   value map    one entry a key                               running aggregates, windows
  *   multimap     any number of entries a key, by arrival       joins
  *   ordered map  entries of a key by their sort columns        Top-N, OVER, interval joins
  *
  * A key may carry a namespace, a number that takes no part in the key group: a window is a
- * namespace (its end), and merging windows re-keys entries. An entry has at most one timer, which is
- * saved with it and goes with it.
+ * namespace (its end), and merging windows re-keys entries. An entry has at most one timer, which
+ * is saved with it and goes with it.
  *
- * An entry is named by its slot. Slots are good until the next call that adds an entry to the map or
- * removes that one; whoever wrote through one owes nothing: entries that were handed out count as
- * written. Columns of a map are numbered: keys, then sorts, then values; a column of fixed size lies
- * in the entry's record, in the layout of batch.h; text and nested values go through calls.
+ * An entry is named by its slot. Slots are good until the next call that adds an entry to the map
+ * or removes that one; whoever wrote through one owes nothing: entries that were handed out count
+ * as written. Columns of a map are numbered: keys, then sorts, then values; a column of fixed size
+ * lies in the entry's record, in the layout of batch.h; text and nested values go through calls.
  *
  *   open: { map }*  ->  process, watermark: { find_or_add | set_timer | due | remove | ... }*
  *
@@ -40,8 +40,8 @@ struct sr_map;
 
 enum sr_map_kind { SR_MAP_VALUE, SR_MAP_MULTI, SR_MAP_ORDERED };
 
-/* What a map holds. Names and types are saved with it: state of other columns is a misfit, told with
- * both sides. The declaration is copied. Key and sort columns may not be nested. */
+/* What a map holds. Names and types are saved with it: state of other columns is a misfit, told
+ * with both sides. The declaration is copied. Key and sort columns may not be nested. */
 struct sr_map_def {
     uint32_t size;
     const char *name; /* unique in the operator: "groups" */
@@ -79,8 +79,8 @@ struct sr_state_calls {
                  struct sr_error *err);
 
     /* Each row's entry; a new one holds NULL in every value column and zeroed records. The same key
-     * twice gives the same slot, new the first time only. Ordered maps: by key and sort columns. Not
-     * for multimaps. */
+     * twice gives the same slot, new the first time only. Ordered maps: by key and sort columns.
+     * Not for multimaps. */
     sr_rc (*find_or_add)(struct sr_map *m, const struct sr_map_keys *k, uint32_t *slot,
                          bool *is_new);
     /* Each row's entry, or SR_SLOT_NONE. A multimap's or (with k->sort NULL) an ordered map's first
@@ -98,9 +98,9 @@ struct sr_state_calls {
     void (*remove)(struct sr_map *m, const uint32_t *slot, uint32_t count);
     /* Value map: moves an entry to another namespace of its key; SR_EEXISTS when one is there. */
     sr_rc (*rekey)(struct sr_map *m, uint32_t slot, int64_t to);
-    /* Every entry once, at most `max` a call: *cursor is 0 at first; answers how many, 0 at the end.
-     * The order means nothing: rows that go out are ordered by timers or an ordered map. Removing
-     * entries that were visited is allowed, adding is not. */
+    /* Every entry once, at most `max` a call: *cursor is 0 at first; answers how many, 0 at the
+     * end. The order means nothing: rows that go out are ordered by timers or an ordered map.
+     * Removing entries that were visited is allowed, adding is not. */
     uint32_t (*each)(const struct sr_map *m, uint64_t *cursor, uint32_t *slot, uint32_t max);
 
     /* Column `c` of entries: to rows [at, at + count) of a column that is being filled... */
@@ -116,8 +116,8 @@ struct sr_state_calls {
     /* Sets, moves or (SR_TIMER_NONE) clears the entry's timer; ms of event time. */
     sr_rc (*set_timer)(struct sr_map *m, uint32_t slot, int64_t ms);
     /* Takes the next entries whose timer is at or before `until`, at most `max`, and clears their
-     * timers; answers how many. They come by time, then in an order of keys that is the same in every
-     * run; `ms`, by entry, may be NULL. */
+     * timers; answers how many. They come by time, then in an order of keys that is the same in
+     * every run; `ms`, by entry, may be NULL. */
     sr_rc (*due)(struct sr_map *m, int64_t until, uint32_t max, uint32_t *slot, int64_t *ms,
                  uint32_t *count);
 };

@@ -172,7 +172,7 @@ START_TEST(distinct_is_refused)
 }
 END_TEST
 
-/* --- Kernels: sum and average of two rows by type, then the second taken back ---------------------- */
+/* --- Kernels: sum and average of two rows by type, then the second taken back ----------------- */
 
 static void group_check(const char *type, const char *result_types, const char *rows,
                         const char *expect)

@@ -107,7 +107,7 @@ START_TEST(a_row_is_late_by_the_watermark_in_force_when_it_arrived)
 }
 END_TEST
 
-/* --- Cuts: rows whose watermark is their running maximum less 3 s, less 1 ms ----------------------- */
+/* --- Cuts: rows whose watermark is their running maximum less 3 s, less 1 ms ------------------ */
 
 #define CUT_ROWS 60u
 
