@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine/base/assert.h"
@@ -351,6 +352,19 @@ static sr_rc chkdb_check_job(struct chkdb *c, const char *job_id, struct sr_erro
     return rc;
 }
 
+/* A page that could not be read is told in words as well, with SQLite's code: that is no damage. */
+static sr_rc chkdb_bad_check(const struct chkdb *c, const char *words, struct sr_error *err)
+{
+    static const char mark[] = "error code=";
+    const char *at = words ? strstr(words, mark) : NULL;
+    long code = at ? strtol(at + sizeof(mark) - 1, NULL, 10) : SQLITE_CORRUPT;
+    sr_rc rc = code > 0 && code <= INT32_MAX ? chkdb_code((int)code) : SR_ECORRUPT;
+    if (rc != SR_ECORRUPT) {
+        return error_set(err, rc, "check %s: SQLite: %s", c->file, words);
+    }
+    return chkdb_corrupt(c, words ? words : "the check failed", err);
+}
+
 static sr_rc chkdb_quick_check(const struct chkdb *c, struct sr_error *err)
 {
     sqlite3_stmt *st = NULL;
@@ -361,7 +375,7 @@ static sr_rc chkdb_quick_check(const struct chkdb *c, struct sr_error *err)
         if (step != SQLITE_ROW) {
             rc = chkdb_fail(c, "check", err);
         } else if (!word || strcmp(word, "ok") != 0) {
-            rc = chkdb_corrupt(c, word ? word : "the check failed", err);
+            rc = chkdb_bad_check(c, word, err);
         }
     }
     (void)sqlite3_finalize(st); /* told by step */

@@ -89,7 +89,12 @@ sr_rc chkdir_write(const struct env *env, const char *dir, const struct manifest
 static sr_rc chkdir_missing(const struct env *env, const char *dir, const char *name,
                             struct sr_error *err)
 {
-    if (!durable_is_dir(env, dir)) {
+    enum durable_kind kind = DURABLE_ABSENT;
+    sr_rc rc = durable_look(env, dir, &kind, err);
+    if (rc != SR_OK) {
+        return rc;
+    }
+    if (kind != DURABLE_DIR) {
         return error_set(err, SR_EABSENT, "%s: no such checkpoint", dir);
     }
     return error_set(err, SR_ECORRUPT, "%s: its file %s is missing", dir, name);

@@ -6,16 +6,18 @@
 #include "engine/base/assert.h"
 #include "engine/base/error.h"
 
-bool durable_exists(const struct env *env, const char *path)
+sr_rc durable_look(const struct env *env, const char *path, enum durable_kind *out,
+                   struct sr_error *err)
 {
     struct sr_stat st;
-    return env->files->stat(env->files, path, &st, NULL) == SR_OK;
-}
-
-bool durable_is_dir(const struct env *env, const char *path)
-{
-    struct sr_stat st;
-    return env->files->stat(env->files, path, &st, NULL) == SR_OK && st.kind == SR_FILE_DIRECTORY;
+    sr_rc rc = env->files->stat(env->files, path, &st, err);
+    if (rc == SR_OK) {
+        *out = st.kind == SR_FILE_DIRECTORY ? DURABLE_DIR : DURABLE_FILE;
+    } else if (rc == SR_EABSENT) {
+        *out = DURABLE_ABSENT;
+        rc = SR_OK;
+    }
+    return rc;
 }
 
 const char *durable_join(struct arena *a, const char *dir, const char *name)
@@ -60,12 +62,20 @@ sr_rc durable_sync_parent(const struct env *env, const char *path, struct sr_err
 /* One level: made if absent; a name that somebody else made in the meantime is as good. */
 static sr_rc durable_make_dir(const struct env *env, const char *path, struct sr_error *err)
 {
-    if (durable_is_dir(env, path)) {
-        return SR_OK;
+    enum durable_kind kind = DURABLE_ABSENT;
+    sr_rc rc = durable_look(env, path, &kind, err);
+    if (rc != SR_OK || kind == DURABLE_DIR) {
+        return rc;
     }
-    sr_rc rc = env->files->make_dir(env->files, path, err);
-    if (rc == SR_EEXISTS && durable_is_dir(env, path)) {
-        rc = SR_OK;
+    if (kind == DURABLE_FILE) {
+        return error_set(err, SR_EEXISTS, "make directory %s: a file is there", path);
+    }
+    rc = env->files->make_dir(env->files, path, err);
+    if (rc == SR_EEXISTS) {
+        rc = durable_look(env, path, &kind, err);
+        if (rc == SR_OK && kind != DURABLE_DIR) {
+            return error_set(err, SR_EEXISTS, "make directory %s: a file is there", path);
+        }
     }
     return rc == SR_OK ? durable_sync_parent(env, path, err) : rc;
 }
@@ -199,26 +209,35 @@ static sr_rc durable_remove_flat(const struct env *env, const char *dir, struct 
     return durable_absent_is_fine(rc);
 }
 
+/* A directory within: its files, then itself. A file is left to the caller. */
+static sr_rc durable_remove_child(const struct env *env, const char *path, struct sr_error *err)
+{
+    enum durable_kind kind = DURABLE_ABSENT;
+    sr_rc rc = durable_look(env, path, &kind, err);
+    return rc == SR_OK && kind == DURABLE_DIR ? durable_remove_flat(env, path, err) : rc;
+}
+
 sr_rc durable_remove(const struct env *env, const char *path, struct sr_error *err)
 {
     const struct sr_files *fs = env->files;
-    struct arena *a = NULL;
+    enum durable_kind kind = DURABLE_ABSENT;
     char **names = NULL;
-    if (!durable_is_dir(env, path)) {
+    sr_rc rc = durable_look(env, path, &kind, err);
+    if (rc != SR_OK || kind == DURABLE_ABSENT) {
+        return rc;
+    }
+    if (kind == DURABLE_FILE) {
         return durable_absent_is_fine(fs->remove(fs, path, err));
     }
-    sr_rc rc = fs->list(fs, path, &names, err);
-    a = arena_new();
+    rc = fs->list(fs, path, &names, err);
+    struct arena *a = arena_new();
     if (rc == SR_OK && !a) {
         rc = error_set(err, SR_ENOMEM, "remove %s: out of memory", path);
     }
     for (char **n = names; rc == SR_OK && *n; n++) {
         const char *child = durable_join(a, path, *n);
-        if (!child) {
-            rc = error_set(err, SR_ENOMEM, "remove %s: out of memory", path);
-        } else if (durable_is_dir(env, child)) {
-            rc = durable_remove_flat(env, child, err);
-        }
+        rc = child ? durable_remove_child(env, child, err)
+                   : error_set(err, SR_ENOMEM, "remove %s: out of memory", path);
     }
     fs->names_free(fs, names);
     arena_free(a);

@@ -32,8 +32,11 @@ sr_rc durable_read(const struct env *env, const char *path, uint64_t max, struct
 /* Removes a file, or a directory with what is in it, two levels deep; nothing there is fine. */
 sr_rc durable_remove(const struct env *env, const char *path, struct sr_error *err);
 
-bool durable_exists(const struct env *env, const char *path);
-bool durable_is_dir(const struct env *env, const char *path);
+/* What is at a path. Failing to look is a failure, never absence. */
+enum durable_kind { DURABLE_ABSENT, DURABLE_FILE, DURABLE_DIR };
+
+sr_rc durable_look(const struct env *env, const char *path, enum durable_kind *out,
+                   struct sr_error *err);
 
 /* "dir/name" in the arena; NULL: out of memory. */
 const char *durable_join(struct arena *a, const char *dir, const char *name);

@@ -336,25 +336,42 @@ static bool store_is_job_dir(char *const *names)
     return false;
 }
 
-/* A directory of jobs and savepoints. */
+static bool store_is_file_name(const char *name)
+{
+    size_t len = strlen(name);
+    return len > 3 && strcmp(name + len - 3, ".db") == 0;
+}
+
+/* One name in a directory of jobs and savepoints; others are not ours. */
+static sr_rc store_find_child(struct store_finder *f, const char *path, struct sr_error *err)
+{
+    enum durable_kind kind = DURABLE_ABSENT;
+    const char *name = store_base_name(path);
+    bool is_savepoint = store_is_savepoint_name(name);
+    sr_rc rc = durable_look(f->env, path, &kind, err);
+    if (rc != SR_OK) {
+        return rc;
+    }
+    if (kind == DURABLE_DIR && strlen(name) == 32 && store_is_hex(name)) {
+        return store_dir_find(f, path, err);
+    }
+    if (kind == DURABLE_DIR && is_savepoint) {
+        return store_dir_find_one(f, path, err);
+    }
+    if (kind == DURABLE_FILE && is_savepoint && store_is_file_name(name)) {
+        return store_sqlite_find(f, path, 0, err);
+    }
+    return SR_OK;
+}
+
 static sr_rc store_find_children(struct store_finder *f, const char *dir, char *const *names,
                                  struct sr_error *err)
 {
     sr_rc rc = SR_OK;
     for (char *const *n = names; rc == SR_OK && *n; n++) {
         const char *path = durable_join(f->arena, dir, *n);
-        if (!path) {
-            return error_set(err, SR_ENOMEM, "look at %s: out of memory", dir);
-        }
-        bool is_dir = durable_is_dir(f->env, path);
-        if (is_dir && strlen(*n) == 32 && store_is_hex(*n)) {
-            rc = store_dir_find(f, path, err);
-        } else if (is_dir && store_is_savepoint_name(*n)) {
-            rc = store_dir_find_one(f, path, err);
-        } else if (!is_dir && store_is_savepoint_name(*n) && strlen(*n) > 3 &&
-                   strcmp(*n + strlen(*n) - 3, ".db") == 0) {
-            rc = store_sqlite_find(f, path, 0, err);
-        }
+        rc = path ? store_find_child(f, path, err)
+                  : error_set(err, SR_ENOMEM, "look at %s: out of memory", dir);
     }
     return rc;
 }
@@ -368,12 +385,17 @@ static sr_rc store_find_dir(struct store_finder *f, const char *dir, struct sr_e
     if (!meta) {
         return error_set(err, SR_ENOMEM, "look at %s: out of memory", dir);
     }
+    enum durable_kind kind = DURABLE_ABSENT;
     const char *base = store_base_name(dir);
-    if (durable_exists(f->env, meta) || durable_number(base, "chk-", &number) ||
+    sr_rc rc = durable_look(f->env, meta, &kind, err);
+    if (rc != SR_OK) {
+        return rc;
+    }
+    if (kind != DURABLE_ABSENT || durable_number(base, "chk-", &number) ||
         store_is_savepoint_name(base)) {
         return store_dir_find_one(f, dir, err);
     }
-    sr_rc rc = fs->list(fs, dir, &names, err);
+    rc = fs->list(fs, dir, &names, err);
     if (rc == SR_OK) {
         rc = store_is_job_dir(names) ? store_dir_find(f, dir, err)
                                      : store_find_children(f, dir, names, err);
@@ -469,11 +491,18 @@ sr_rc store_load(const struct env *env, const char *entry_path, struct arena *a,
     if (rc != SR_OK) {
         return rc;
     }
-    if (durable_is_dir(env, t.path)) {
+    enum durable_kind kind = DURABLE_ABSENT;
+    rc = durable_look(env, t.path, &kind, err);
+    if (rc != SR_OK) {
+        return rc;
+    }
+    switch (kind) {
+    case DURABLE_DIR:
         return store_dir_load(env, t.path, a, out, err);
+    case DURABLE_FILE:
+        return store_sqlite_load(env, t.path, t.number, a, out, err);
+    case DURABLE_ABSENT:
+        break;
     }
-    if (!durable_exists(env, t.path)) {
-        return error_set(err, SR_EABSENT, "%s: no such checkpoint", entry_path);
-    }
-    return store_sqlite_load(env, t.path, t.number, a, out, err);
+    return error_set(err, SR_EABSENT, "%s: no such checkpoint", entry_path);
 }

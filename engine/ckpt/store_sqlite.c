@@ -78,13 +78,14 @@ static sr_rc store_sqlite_end(struct store *s, sr_rc rc, struct sr_error *err)
 static sr_rc store_sqlite_make_file(const struct store *s, const char *build, struct sr_error *err)
 {
     const struct sr_files *fs = s->env->files;
-    if (durable_is_dir(s->env, s->place)) {
+    enum durable_kind kind = DURABLE_ABSENT;
+    sr_rc rc = durable_look(s->env, s->place, &kind, err);
+    if (rc == SR_OK && kind == DURABLE_DIR) {
         return error_set(err, SR_ECONFIG,
                          "%s is a directory: write file://%s to keep checkpoints in it", s->place,
                          s->place);
     }
-    sr_rc rc = SR_OK;
-    if (!durable_exists(s->env, s->place)) {
+    if (rc == SR_OK && kind == DURABLE_ABSENT) {
         rc = durable_remove(s->env, build, err); /* what a crash left */
         if (rc == SR_OK) {
             rc = chkdb_write_file(s->env, build, s->job_id, NULL, NULL, err);

@@ -31,6 +31,14 @@ static void lose_power(void)
     disk_restart(disk, DISK_NOTHING);
 }
 
+static enum durable_kind look(const char *path)
+{
+    struct sr_error err;
+    enum durable_kind kind = DURABLE_ABSENT;
+    ck_assert_int_eq(durable_look(&env, path, &kind, &err), SR_OK);
+    return kind;
+}
+
 static void has(const char *path, const char *text)
 {
     uint64_t size = 0;
@@ -48,7 +56,7 @@ START_TEST(made_directories_outlive_a_power_loss)
     ck_assert_int_eq(durable_make_dirs(&env, "/a/b/c/d", &err), SR_OK);
     ck_assert_int_eq(durable_make_dirs(&env, "/", &err), SR_OK);
     lose_power();
-    ck_assert(durable_is_dir(&env, "/a/b/c/d"));
+    ck_assert_int_eq(look("/a/b/c/d"), DURABLE_DIR);
     ck_assert_int_eq(disk_put(disk, "/a/f", "x", 1), SR_OK);
     ck_assert_int_ne(durable_make_dirs(&env, "/a/f/g", &err), SR_OK);
     end();
@@ -79,6 +87,19 @@ START_TEST(a_replaced_file_is_the_old_one_or_the_new_one)
 }
 END_TEST
 
+START_TEST(failing_to_look_is_not_absence)
+{
+    struct sr_error err;
+    enum durable_kind kind = DURABLE_FILE;
+    begin();
+    disk_fail_in(disk, DISK_FAULT_EIO, 0);
+    ck_assert_int_eq(durable_look(&env, "/f", &kind, &err), SR_EIO);
+    ck_assert_int_eq(durable_look(&env, "/f", &kind, &err), SR_OK);
+    ck_assert_int_eq(kind, DURABLE_ABSENT);
+    end();
+}
+END_TEST
+
 START_TEST(a_tree_is_removed_and_absence_is_fine)
 {
     struct sr_error err;
@@ -87,11 +108,11 @@ START_TEST(a_tree_is_removed_and_absence_is_fine)
     ck_assert_int_eq(disk_put(disk, "/t/.ep-1/chk-2/state", "x", 1), SR_OK);
     ck_assert_int_eq(disk_put(disk, "/t/f", "x", 1), SR_OK);
     ck_assert_int_eq(durable_remove(&env, "/t/.ep-1", &err), SR_OK);
-    ck_assert(!durable_exists(&env, "/t/.ep-1"));
+    ck_assert_int_eq(look("/t/.ep-1"), DURABLE_ABSENT);
     ck_assert_int_eq(durable_remove(&env, "/t/f", &err), SR_OK);
     ck_assert_int_eq(durable_remove(&env, "/t/f", &err), SR_OK);
     ck_assert_int_eq(durable_remove(&env, "/t", &err), SR_OK);
-    ck_assert(!durable_exists(&env, "/t"));
+    ck_assert_int_eq(look("/t"), DURABLE_ABSENT);
     end();
 }
 END_TEST
@@ -174,7 +195,7 @@ START_TEST(a_lock_names_its_holder_whatever_lies_in_the_file)
 END_TEST
 
 UNIT_MAIN("durable", made_directories_outlive_a_power_loss,
-          a_replaced_file_is_the_old_one_or_the_new_one, a_tree_is_removed_and_absence_is_fine,
-          a_number_is_decimal_and_has_one_form, reading_has_a_bound,
-          counters_are_read_as_written_or_refused,
+          a_replaced_file_is_the_old_one_or_the_new_one, failing_to_look_is_not_absence,
+          a_tree_is_removed_and_absence_is_fine, a_number_is_decimal_and_has_one_form,
+          reading_has_a_bound, counters_are_read_as_written_or_refused,
           a_lock_names_its_holder_whatever_lies_in_the_file)
