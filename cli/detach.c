@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -57,13 +58,21 @@ sr_rc detach_fork(struct detach *d, const struct cli *c, const char *job_id, boo
     return SR_OK;
 }
 
+sr_rc detach_check(const struct detach *d, struct sr_error *err)
+{
+    if (d->ready_fd < 0) return SR_OK;
+    int fd = open(d->log_file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (fd < 0) return error_errno(err, errno, "open", d->log_file);
+    (void)close(fd); /* nothing was written */
+    return SR_OK;
+}
+
 void detach_running(struct detach *d)
 {
     if (d->ready_fd < 0) return;
-    struct sr_error err;
+    struct sr_error err = {0};
     if (monitor_redirect(d->log_file, true, &err) != SR_OK) {
-        (void)!write(STDERR_FILENO, err.words,
-                     sizeof(err.words) - 1); /* the caller still listens */
+        (void)!write(STDERR_FILENO, err.words, strlen(err.words)); /* the caller still listens */
     }
     (void)!write(d->ready_fd, "r", 1); /* the parent may be gone: then nobody waits */
     (void)close(d->ready_fd);          /* that was all */

@@ -316,22 +316,29 @@ static enum cli_exit run_supervise(struct run *r)
     return code;
 }
 
+static bool run_is_file(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot && (strcmp(dot, ".db") == 0 || strcmp(dot, ".sqlite") == 0);
+}
+
+/* Beside the state: in the checkpoint directory, or where the SQLite file lies; else where jobs
+ * listen. */
 static const char *run_log_file(const struct run *r)
 {
     const struct settings *s = &r->loaded.job->settings;
     if (s->log_file) return s->log_file;
-    const char *url = r->store_conf.url;
-    const char *path = strncmp(url, "file://", 7) == 0     ? url + 7
-                       : strncmp(url, "sqlite://", 9) == 0 ? url + 9
-                                                           : url;
-    const char *slash = strrchr(path, '/');
-    bool is_dir = strncmp(url, "sqlite://", 9) != 0 && *path == '/';
-    if (is_dir) return arena_printf(r->c->arena, "%s/%s.log", path, r->loaded.job->id);
-    if (slash) {
-        return arena_printf(r->c->arena, "%.*s/%s.log", (int)(slash - path), path,
-                            r->loaded.job->id);
+    const char *url = r->store_conf.url, *scheme = strstr(url, "://");
+    const char *path = scheme ? scheme + 3 : url;
+    bool is_file = strncmp(url, "sqlite:", 7) == 0 || (!scheme && run_is_file(path));
+    int len = (int)strlen(path);
+    if (*path != '/') {
+        path = r->run_dir;
+        len = (int)strlen(path);
+    } else if (is_file) {
+        len = (int)(strrchr(path, '/') - path);
     }
-    return arena_printf(r->c->arena, "%s/%s.log", r->run_dir, r->loaded.job->id);
+    return arena_printf(r->c->arena, "%.*s/%s.log", len, path, r->loaded.job->id);
 }
 
 /* Everything from a loaded job to its end. */
@@ -360,6 +367,9 @@ static enum cli_exit run_job(struct run *r)
     monitor_block();
     run_choose_lineage(r);
     enum cli_exit code = run_open_store(r);
+    if (code == CLI_OK && detach_check(&r->detach, &err) != SR_OK) {
+        code = cli_fail(r->c, CLI_FAILED, "%s", err.words);
+    }
     if (code == CLI_OK) {
         if (rundir_listen(r->c, r->run_dir, r->loaded.job->id, &r->listen_fd, &err) == SR_OK) {
             code = run_supervise(r);

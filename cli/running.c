@@ -163,6 +163,21 @@ static void running_nodes(struct cli *c, const json_t *vertices)
     show_table(c->out, &(struct show_table){COLUMNS, is_right, (uint32_t)n + 1, cell});
 }
 
+static void running_checkpoints(const struct cli *c, const json_t *k)
+{
+    fprintf(c->out, "checkpoints: %" PRId64 " completed, %" PRId64 " failed",
+            running_int(k, "completed"), running_int(k, "failed"));
+    if (running_int(k, "completed") > 0) {
+        fprintf(c->out, "; the latest, %" PRId64 ", took %s for %s", running_int(k, "latest"),
+                show_duration(c->arena, running_int(k, "last-duration") * 1000),
+                show_size(c->arena, running_int(k, "last-size")));
+    }
+    if (running_int(k, "restored") > 0) {
+        fprintf(c->out, "; resumed from %" PRId64, running_int(k, "restored"));
+    }
+    fputc('\n', c->out);
+}
+
 enum cli_exit command_status(struct cli *c, const struct args *a)
 {
     json_t *answer = NULL;
@@ -174,21 +189,17 @@ enum cli_exit command_status(struct cli *c, const struct args *a)
         json_decref(answer);
         return CLI_OK;
     }
-    const json_t *k = json_object_get(s, "checkpoints");
     fprintf(c->out, "%s (%s): %s for %s, attempt %" PRId64 "\n", running_text(s, "name"),
             running_text(s, "jid"), running_text(s, "state"),
             show_duration(c->arena, running_int(s, "duration") * 1000), running_int(s, "attempt"));
-    fprintf(c->out,
-            "checkpoints: %" PRId64 " completed, %" PRId64 " failed, latest %" PRId64
-            ", %s in %" PRId64 " ms\n",
-            running_int(k, "completed"), running_int(k, "failed"), running_int(k, "latest"),
-            show_size(c->arena, running_int(k, "last-size")), running_int(k, "last-duration"));
+    running_checkpoints(c, json_object_get(s, "checkpoints"));
     if (*running_text(s, "checkpoint-failure")) {
         fprintf(c->out, "last failed checkpoint: %s\n", running_text(s, "checkpoint-failure"));
     }
     if (*running_text(s, "root-exception")) {
-        fprintf(c->out, "restarted %" PRId64 " times; first cause: %s\n",
-                running_int(s, "restarts"), running_text(s, "root-exception"));
+        fprintf(c->out, "restarted: %s; first cause: %s\n",
+                show_many(c->arena, (uint64_t)running_int(s, "restarts"), "time"),
+                running_text(s, "root-exception"));
     }
     running_nodes(c, json_object_get(s, "vertices"));
     json_decref(answer);

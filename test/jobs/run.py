@@ -12,6 +12,7 @@ import harness
 import test_commands  # noqa: F401  (tests register themselves)
 import test_faults  # noqa: F401
 import test_jobs  # noqa: F401
+import test_readme  # noqa: F401
 import test_state  # noqa: F401
 
 if __name__ == "__main__":
