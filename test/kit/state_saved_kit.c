@@ -40,7 +40,7 @@ static struct world kit_world(uint32_t part, uint32_t parts)
     return world_of(SR_MAP_VALUE, saved_schema, 2, 0, part, parts);
 }
 
-/* Saved by `from` subtasks, loaded by `to`, saved again, loaded by one: as if it had never moved. */
+/* Saved by `from` subtasks, loaded by `to`, saved again, loaded by one: as if never moved. */
 static void kit_move(uint32_t from, uint32_t to, const struct sr_out *expect)
 {
     struct sr_out *saved = calloc(from, sizeof(*saved)), *moved = calloc(to, sizeof(*moved));

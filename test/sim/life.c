@@ -186,7 +186,7 @@ static bool life_step_supervisor(struct life *l)
     return is_over;
 }
 
-/* Nobody has anything to do: time passes, up to the first wait that is over. False: none ever is. */
+/* Nobody has anything to do: time passes, up to the first wait that is over. False: none. */
 static bool life_sleep(struct life *l)
 {
     struct world *w = l->world;
