@@ -101,8 +101,7 @@ struct source_split *source_find(const struct source *s, uint32_t number)
     for (uint32_t i = 0; i < s->splits; i++) {
         if (s->split[i].number == number) return &s->split[i];
     }
-    sr_assert(!"the reader named a split that it does not have");
-    return NULL;
+    sr_assert_failed("the reader has the split that it named", __FILE__, __LINE__);
 }
 
 /* The reader gets to know what is decoded, and the split's count moves on. */
