@@ -11,8 +11,7 @@
 typedef sr_rc agg_fold_fn(const struct accumulator *c, struct sr_map *m,
                           const struct agg_rows *rows);
 typedef sr_rc agg_result_fn(const struct accumulator *c, const struct sr_map *m,
-                            const uint32_t *slot, const uint16_t *at, uint32_t count,
-                            struct sr_home *home, struct sr_column *to);
+                            const struct agg_places *p);
 
 /* How a type lies in memory, as far as aggregates care. */
 enum agg_form {
@@ -49,7 +48,11 @@ static inline int agg_value_sign(const struct agg_rows *rows, uint32_t i)
     return sr_is_valid(rows->arg, rows->row[i]) ? agg_sign(rows, i) : 0;
 }
 
-static inline uint32_t agg_at(const uint16_t *at, uint32_t i) { return at ? at[i] : i; }
+/* Row of the i-th result. */
+static inline uint32_t agg_at(const struct agg_places *p, uint32_t i)
+{
+    return p->at ? p->at[i] : i;
+}
 
 /* Counts one value in or out; true when values remain. */
 static inline bool agg_count(struct sr_map *m, uint32_t slot, const struct accumulator *c, int sign)
@@ -139,41 +142,39 @@ static sr_rc agg_fold_sum_decimal(const struct accumulator *c, struct sr_map *m,
 
 /* --- AVG: a wider sum, and the count ---------------------------------------------------------- */
 
-#define AGG_AVG_SUM(name, type, kept, wide)                                                      \
-    static sr_rc agg_fold_avg_##name(const struct accumulator *c, struct sr_map *m,              \
-                                     const struct agg_rows *rows)                                \
-    {                                                                                            \
-        const type *arg = rows->arg->values;                                                     \
-        for (uint32_t i = 0; i < rows->count; i++) {                                             \
-            int sign = agg_value_sign(rows, i);                                                  \
-            if (sign == 0) {                                                                     \
-                continue;                                                                        \
-            }                                                                                    \
-            uint32_t slot = rows->slot[i];                                                       \
-            kept *sum = sr_map_at(m, slot, c->value);                                            \
-            wide v = (wide)arg[rows->row[i]];                                                    \
-            *sum = (kept)(sign > 0 ? (wide)*sum + v : (wide)*sum - v);                           \
-            bool has_values = agg_count(m, slot, c, sign);                                       \
-            *sum = has_values ? *sum : 0;                                                        \
-            sr_map_set_null(m, slot, c->value, !has_values);                                     \
-        }                                                                                        \
-        return SR_OK;                                                                            \
-    }                                                                                            \
-    static sr_rc agg_result_avg_##name(const struct accumulator *c, const struct sr_map *m,      \
-                                       const uint32_t *slot, const uint16_t *at, uint32_t count, \
-                                       struct sr_home *home, struct sr_column *to)               \
-    {                                                                                            \
-        (void)home;                                                                              \
-        for (uint32_t i = 0; i < count; i++) {                                                   \
-            int64_t n = *(const int64_t *)sr_map_at(m, slot[i], c->count);                       \
-            kept sum = *(const kept *)sr_map_at(m, slot[i], c->value);                           \
-            if (n == 0) {                                                                        \
-                column_set_null(to, agg_at(at, i));                                              \
-            } else {                                                                             \
-                ((type *)to->values)[agg_at(at, i)] = (type)(sum / (kept)n);                     \
-            }                                                                                    \
-        }                                                                                        \
-        return SR_OK;                                                                            \
+#define AGG_AVG_SUM(name, type, kept, wide)                                                 \
+    static sr_rc agg_fold_avg_##name(const struct accumulator *c, struct sr_map *m,         \
+                                     const struct agg_rows *rows)                           \
+    {                                                                                       \
+        const type *arg = rows->arg->values;                                                \
+        for (uint32_t i = 0; i < rows->count; i++) {                                        \
+            int sign = agg_value_sign(rows, i);                                             \
+            if (sign == 0) {                                                                \
+                continue;                                                                   \
+            }                                                                               \
+            uint32_t slot = rows->slot[i];                                                  \
+            kept *sum = sr_map_at(m, slot, c->value);                                       \
+            wide v = (wide)arg[rows->row[i]];                                               \
+            *sum = (kept)(sign > 0 ? (wide)*sum + v : (wide)*sum - v);                      \
+            bool has_values = agg_count(m, slot, c, sign);                                  \
+            *sum = has_values ? *sum : 0;                                                   \
+            sr_map_set_null(m, slot, c->value, !has_values);                                \
+        }                                                                                   \
+        return SR_OK;                                                                       \
+    }                                                                                       \
+    static sr_rc agg_result_avg_##name(const struct accumulator *c, const struct sr_map *m, \
+                                       const struct agg_places *p)                          \
+    {                                                                                       \
+        for (uint32_t i = 0; i < p->count; i++) {                                           \
+            int64_t n = *(const int64_t *)sr_map_at(m, p->slot[i], c->count);               \
+            kept sum = *(const kept *)sr_map_at(m, p->slot[i], c->value);                   \
+            if (n == 0) {                                                                   \
+                column_set_null(p->to, agg_at(p, i));                                       \
+            } else {                                                                        \
+                ((type *)p->to->values)[agg_at(p, i)] = (type)(sum / (kept)n);              \
+            }                                                                               \
+        }                                                                                   \
+        return SR_OK;                                                                       \
     }
 
 AGG_AVG_SUM(i8, int8_t, int64_t, uint64_t)
@@ -184,19 +185,17 @@ AGG_AVG_SUM(f32, float, double, double)
 AGG_AVG_SUM(f64, double, double, double)
 
 static sr_rc agg_result_avg_decimal(const struct accumulator *c, const struct sr_map *m,
-                                    const uint32_t *slot, const uint16_t *at, uint32_t count,
-                                    struct sr_home *home, struct sr_column *to)
+                                    const struct agg_places *p)
 {
-    (void)home;
-    for (uint32_t i = 0; i < count; i++) {
-        int64_t n = *(const int64_t *)sr_map_at(m, slot[i], c->count);
-        decimal sum = decimal_of_wide(*(const struct sr_wide *)sr_map_at(m, slot[i], c->value));
+    for (uint32_t i = 0; i < p->count; i++) {
+        int64_t n = *(const int64_t *)sr_map_at(m, p->slot[i], c->count);
+        decimal sum = decimal_of_wide(*(const struct sr_wide *)sr_map_at(m, p->slot[i], c->value));
         decimal average = 0;
-        bool has = n != 0 && !sr_map_is_null(m, slot[i], c->value) &&
+        bool has = n != 0 && !sr_map_is_null(m, p->slot[i], c->value) &&
                    decimal_divide(sum, c->arg.scale, n, 0, c->result.scale, &average);
-        ((struct sr_wide *)to->values)[agg_at(at, i)] = decimal_to_wide(average);
+        ((struct sr_wide *)p->to->values)[agg_at(p, i)] = decimal_to_wide(average);
         if (!has) {
-            column_set_null(to, agg_at(at, i));
+            column_set_null(p->to, agg_at(p, i));
         }
     }
     return SR_OK;
@@ -314,20 +313,18 @@ static sr_rc agg_fold_max_text(const struct accumulator *c, struct sr_map *m,
 
 /* --- Results that are what is kept ------------------------------------------------------------ */
 
-#define AGG_COPY(type)                                                           \
-    do {                                                                         \
-        type *to_ = to->values;                                                  \
-        for (uint32_t i = 0; i < count; i++) {                                   \
-            to_[agg_at(at, i)] = *(const type *)sr_map_at(m, slot[i], c->value); \
-        }                                                                        \
+#define AGG_COPY(type)                                                             \
+    do {                                                                           \
+        type *to_ = p->to->values;                                                 \
+        for (uint32_t i = 0; i < p->count; i++) {                                  \
+            to_[agg_at(p, i)] = *(const type *)sr_map_at(m, p->slot[i], c->value); \
+        }                                                                          \
     } while (0)
 
 static sr_rc agg_result_kept(const struct accumulator *c, const struct sr_map *m,
-                             const uint32_t *slot, const uint16_t *at, uint32_t count,
-                             struct sr_home *home, struct sr_column *to)
+                             const struct agg_places *p)
 {
-    (void)home;
-    switch (sr_value_size(&to->type)) {
+    switch (sr_value_size(&p->to->type)) {
     case 1:
         AGG_COPY(uint8_t);
         break;
@@ -344,26 +341,25 @@ static sr_rc agg_result_kept(const struct accumulator *c, const struct sr_map *m
         AGG_COPY(struct sr_wide);
         break;
     }
-    for (uint32_t i = 0; i < count; i++) {
-        if (sr_map_is_null(m, slot[i], c->value)) {
-            column_set_null(to, agg_at(at, i));
+    for (uint32_t i = 0; i < p->count; i++) {
+        if (sr_map_is_null(m, p->slot[i], c->value)) {
+            column_set_null(p->to, agg_at(p, i));
         }
     }
     return SR_OK;
 }
 
 static sr_rc agg_result_text(const struct accumulator *c, const struct sr_map *m,
-                             const uint32_t *slot, const uint16_t *at, uint32_t count,
-                             struct sr_home *home, struct sr_column *to)
+                             const struct agg_places *p)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        if (sr_map_is_null(m, slot[i], c->value)) {
-            column_set_null(to, agg_at(at, i));
+    for (uint32_t i = 0; i < p->count; i++) {
+        if (sr_map_is_null(m, p->slot[i], c->value)) {
+            column_set_null(p->to, agg_at(p, i));
             continue;
         }
         uint32_t len;
-        const uint8_t *bytes = m->state->calls->text(m, slot[i], c->value, &len);
-        if (!column_put_bytes(home, to, agg_at(at, i), bytes, len)) {
+        const uint8_t *bytes = m->state->calls->text(m, p->slot[i], c->value, &len);
+        if (!column_put_bytes(p->home, p->to, agg_at(p, i), bytes, len)) {
             return SR_ENOMEM;
         }
     }
@@ -473,39 +469,53 @@ static const char *agg_name(enum agg_kind kind)
     return "";
 }
 
-sr_rc agg_declare(struct arena *a, const struct agg *agg, uint32_t number, struct accumulator *out,
-                  struct sr_field *field, uint32_t *fields, struct sr_error *err)
+/* The kernel for a function and the form of its argument; NULL: there is none. */
+static const struct agg_kernel *agg_find(enum agg_kind kind, const struct sr_type *arg)
+{
+    enum agg_form form = agg_form(kind, arg);
+    for (size_t i = 0; i < sizeof(agg_kernels) / sizeof(agg_kernels[0]); i++) {
+        if (agg_kernels[i].kind == kind && agg_kernels[i].form == form) {
+            return &agg_kernels[i];
+        }
+    }
+    return NULL;
+}
+
+/* What the value column holds. */
+static struct sr_type agg_kept(const struct accumulator *c)
+{
+    if (c->kernel->kept == SR_DECIMAL) {
+        return type_with(SR_DECIMAL, SR_DECIMAL_MAX, c->arg.scale);
+    }
+    return c->kernel->kept != SR_NULL ? type_of(c->kernel->kept) : c->arg;
+}
+
+sr_rc agg_declare(struct agg_fields *f, const struct agg *agg, uint32_t number,
+                  struct accumulator *out, struct sr_error *err)
 {
     const char *name = agg_name(agg->kind);
     if (agg->is_distinct) {
         return error_set(err, SR_ECONFIG, "%s(DISTINCT ...) cannot be computed yet", name);
     }
-    struct sr_type none = {.kind = SR_NULL};
-    struct accumulator c = {.arg = agg->arg ? agg->arg->type : none, .result = agg->type};
-    enum agg_form form = agg_form(agg->kind, &c.arg);
-    for (size_t i = 0; i < sizeof(agg_kernels) / sizeof(agg_kernels[0]); i++) {
-        const struct agg_kernel *k = &agg_kernels[i];
-        c.kernel = k->kind == agg->kind && k->form == form ? k : c.kernel;
+    struct accumulator c = {.arg = {.kind = SR_NULL}, .result = agg->type};
+    if (agg->arg) {
+        c.arg = agg->arg->type;
     }
+    c.kernel = agg_find(agg->kind, &c.arg);
     if (!c.kernel) {
-        const char *type = type_text(a, &c.arg);
+        const char *type = type_text(f->arena, &c.arg);
         return error_set(err, SR_ECONFIG, "%s of %s cannot be computed", name, type ? type : "?");
     }
-    struct sr_type kept = c.arg;
-    if (c.kernel->kept == SR_DECIMAL) {
-        kept = type_with(SR_DECIMAL, SR_DECIMAL_MAX, c.arg.scale);
-    } else if (c.kernel->kept != SR_NULL) {
-        kept = type_of(c.kernel->kept);
-    }
-    c.value = (*fields)++;
-    field[c.value] = (struct sr_field){arena_printf(a, "%s_%u", name, number), kept};
+    c.value = f->count++;
+    f->field[c.value] =
+        (struct sr_field){arena_printf(f->arena, "%s_%u", name, number), agg_kept(&c)};
     if (c.kernel->has_count) {
-        c.count = (*fields)++;
-        field[c.count] =
-            (struct sr_field){arena_printf(a, "%s_%u_count", name, number), type_of(SR_BIGINT)};
+        c.count = f->count++;
+        f->field[c.count] = (struct sr_field){arena_printf(f->arena, "%s_%u_count", name, number),
+                                              type_of(SR_BIGINT)};
     }
     *out = c;
-    return arena_is_broken(a) ? error_set(err, SR_ENOMEM, "out of memory") : SR_OK;
+    return arena_is_broken(f->arena) ? error_set(err, SR_ENOMEM, "out of memory") : SR_OK;
 }
 
 bool agg_can_retract(const struct accumulator *c) { return c->kernel->can_retract; }
@@ -526,8 +536,7 @@ sr_rc agg_fold(const struct accumulator *c, struct sr_map *m, const struct agg_r
     return c->kernel->fold(c, m, rows);
 }
 
-sr_rc agg_result(const struct accumulator *c, const struct sr_map *m, const uint32_t *slot,
-                 const uint16_t *at, uint32_t count, struct sr_home *home, struct sr_column *to)
+sr_rc agg_result(const struct accumulator *c, const struct sr_map *m, const struct agg_places *p)
 {
-    return c->kernel->result(c, m, slot, at, count, home, to);
+    return c->kernel->result(c, m, p);
 }

@@ -37,18 +37,31 @@ struct accumulator {
     uint32_t value, count; /* columns of the map; `count` is 0 when there is none */
 };
 
-/* The value columns that an accumulator needs are appended to field[*fields...], the columns of the
- * map, where there is room for two; names ("sum_1", "sum_1_count") are in the arena. `number`
- * counts from 1. SR_ECONFIG for what has no kernel. */
-sr_rc agg_declare(struct arena *a, const struct agg *agg, uint32_t number, struct accumulator *out,
-                  struct sr_field *field, uint32_t *fields, struct sr_error *err);
+/* Columns of a map, as they are being declared. */
+struct agg_fields {
+    struct arena *arena;    /* of the names */
+    struct sr_field *field; /* room for two an accumulator */
+    uint32_t count;
+};
+
+/* Where results go. */
+struct agg_places {
+    const uint32_t *slot; /* entry by result */
+    const uint16_t *at;   /* row of `to`; NULL: the results are its rows from 0 on */
+    uint32_t count;
+    struct sr_home *home;
+    struct sr_column *to; /* its `rows` are the caller's to set */
+};
+
+/* Appends the value columns that an accumulator needs: "sum_1", "sum_1_count". `number` counts from
+ * 1. SR_ECONFIG for what has no kernel. */
+sr_rc agg_declare(struct agg_fields *f, const struct agg *agg, uint32_t number,
+                  struct accumulator *out, struct sr_error *err);
 /* Can values be taken back? */
 bool agg_can_retract(const struct accumulator *c);
 /* A record that was just added: counts are 0, the rest is NULL already. */
 void agg_clear(const struct accumulator *c, struct sr_map *m, uint32_t slot);
 sr_rc agg_fold(const struct accumulator *c, struct sr_map *m, const struct agg_rows *rows);
-/* The result of slot[i] to row at[i] of `to`; at NULL: to row i. */
-sr_rc agg_result(const struct accumulator *c, const struct sr_map *m, const uint32_t *slot,
-                 const uint16_t *at, uint32_t count, struct sr_home *home, struct sr_column *to);
+sr_rc agg_result(const struct accumulator *c, const struct sr_map *m, const struct agg_places *p);
 
 #endif

@@ -51,22 +51,22 @@ static sr_rc aggregate_declare(struct aggregate *a, const struct sr_op_open *o, 
                                struct sr_error *err)
 {
     const struct aggregate_step *s = a->step;
-    uint32_t fields = 0;
-    struct sr_field *field =
-        arena_array(a->arena, (size_t)s->keys + (size_t)s->aggs * 2 + 1, sizeof(*field));
+    size_t room = (size_t)s->keys + (size_t)s->aggs * 2 + 1;
+    struct agg_fields f = {.arena = a->arena,
+                           .field = arena_array(a->arena, room, sizeof(struct sr_field))};
     a->accumulator = arena_array(a->arena, s->aggs + 1, sizeof(*a->accumulator));
-    if (!field || !a->accumulator) {
+    if (!f.field || !a->accumulator) {
         return error_set(err, SR_ENOMEM, "out of memory");
     }
     for (uint32_t k = 0; k < s->keys; k++) {
-        field[fields++] = o->in[0]->field[s->key[k]];
+        f.field[f.count++] = o->in[0]->field[s->key[k]];
     }
     if (has_rows) {
-        field[fields++] = (struct sr_field){"rows", type_of(SR_BIGINT)};
+        f.field[f.count++] = (struct sr_field){"rows", type_of(SR_BIGINT)};
     }
     sr_rc rc = SR_OK;
     for (uint32_t i = 0; i < s->aggs && rc == SR_OK; i++) {
-        rc = agg_declare(a->arena, &s->agg[i], i + 1, &a->accumulator[i], field, &fields, err);
+        rc = agg_declare(&f, &s->agg[i], i + 1, &a->accumulator[i], err);
     }
     if (rc != SR_OK) {
         return rc;
@@ -75,9 +75,9 @@ static sr_rc aggregate_declare(struct aggregate *a, const struct sr_op_open *o, 
                              .name = "groups",
                              .kind = SR_MAP_VALUE,
                              .keys = s->keys,
-                             .key = field,
-                             .values = fields - s->keys,
-                             .value = field + s->keys};
+                             .key = f.field,
+                             .values = f.count - s->keys,
+                             .value = f.field + s->keys};
     return o->state->calls->map(o->state, &def, &a->groups, err);
 }
 

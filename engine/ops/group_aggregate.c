@@ -192,12 +192,14 @@ static sr_rc group_fold(struct group_aggregate *g, const struct group_round *r, 
                                 .row = r->row,
                                 .sign = g->is_plain ? NULL : r->sign,
                                 .count = r->count};
-        rc = agg_result(c, a->groups, r->slot_before, r->before, r->befores, a->home, to);
+        struct agg_places before = {r->slot_before, r->before, r->befores, a->home, to};
+        struct agg_places after = {r->slot_after, r->after, r->afters, a->home, to};
+        rc = agg_result(c, a->groups, &before);
         if (rc == SR_OK) {
             rc = aggregate_fold(a, j, rows, err);
         }
         if (rc == SR_OK) {
-            rc = agg_result(c, a->groups, r->slot_after, r->after, r->afters, a->home, to);
+            rc = agg_result(c, a->groups, &after);
         }
     }
     return aggregate_failed(a, rc, err);

@@ -279,22 +279,22 @@ static void window_bounds(const struct window_aggregate *w, uint32_t count, stru
 static sr_rc window_fill(struct window_aggregate *w, struct sr_view *out)
 {
     struct aggregate *a = &w->base;
+    uint32_t keys = a->step->keys;
     for (uint32_t c = 0; c < out->cols; c++) {
         out->col[c] = column_new(a->home, &a->out->field[c].type, SR_BATCH_ROWS);
         if (!out->col[c]) {
             return SR_ENOMEM;
         }
-        out->col[c]->rows = out->rows;
+        out->col[c]->rows = c < keys ? 0 : out->rows; /* `get` appends */
     }
     sr_rc rc = SR_OK;
-    uint32_t keys = a->step->keys;
     for (uint32_t k = 0; k < keys && rc == SR_OK; k++) {
-        rc = a->state->calls->get(a->groups, a->slot, out->rows, k, a->home, out->col[k], 0);
+        rc = a->state->calls->get(a->groups, a->slot, out->rows, k, a->home, out->col[k]);
     }
     window_bounds(w, out->rows, &out->col[keys]);
     for (uint32_t j = 0; j < a->step->aggs && rc == SR_OK; j++) {
-        rc = agg_result(&a->accumulator[j], a->groups, a->slot, NULL, out->rows, a->home,
-                        out->col[keys + 3 + j]);
+        struct agg_places p = {a->slot, NULL, out->rows, a->home, out->col[keys + 3 + j]};
+        rc = agg_result(&a->accumulator[j], a->groups, &p);
     }
     return rc;
 }

@@ -51,9 +51,10 @@ static sr_rc field_get_heap(const struct map *m, uint32_t slot, uint32_t c, stru
 }
 
 sr_rc field_get(const struct map *m, const uint32_t *slot, uint32_t count, uint32_t c,
-                struct sr_home *home, struct sr_column *to, uint32_t at)
+                struct sr_home *home, struct sr_column *to)
 {
     bool is_fixed = value_class(&m->head.column[c].type) == VALUE_FIXED;
+    uint32_t at = to->rows;
     sr_assert(at + count <= to->capacity);
     if (is_fixed) {
         field_get_fixed(m, slot, count, c, to, at);
@@ -66,6 +67,7 @@ sr_rc field_get(const struct map *m, const uint32_t *slot, uint32_t count, uint3
             rc = field_get_heap(m, slot[i], c, home, to, at + i);
         }
     }
+    to->rows = at + count;
     return rc;
 }
 

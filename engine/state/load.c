@@ -226,14 +226,14 @@ static sr_rc load_all(struct load *l, struct sr_error *err)
     return rc;
 }
 
-sr_rc state_load(struct sr_state *head, const void *bytes, size_t len, struct sr_error *err)
+sr_rc state_load(struct sr_state *s, const void *bytes, size_t len, struct sr_error *err)
 {
-    struct state *s = (struct state *)head;
-    struct load l = {.state = s, .arena = arena_new(), .in = bytes_in(bytes, len)};
+    struct state *own = (struct state *)s;
+    struct load l = {.state = own, .arena = arena_new(), .in = bytes_in(bytes, len)};
     l.batch = l.arena ? arena_get(l.arena, sizeof(*l.batch)) : NULL;
     if (!l.batch) {
         arena_free(l.arena);
-        return error_set(err, SR_ENOMEM, "%s: out of memory", s->uid);
+        return error_set(err, SR_ENOMEM, "%s: out of memory", own->uid);
     }
     for (uint32_t c = 0; c < SR_MAP_COLUMNS_MAX; c++) {
         l.batch->column[c] = c;

@@ -225,26 +225,41 @@ static void map_pop_ties(struct map *m, uint32_t *from, uint32_t *end)
     }
 }
 
+/* Takes as many of the timers in [from, end) of the heap's room as `max` allows, answers how many. The
+ * others go back. */
+static uint32_t map_take_due(struct map *m, uint32_t from, uint32_t end, uint32_t max,
+                             struct timer *out)
+{
+    uint32_t n = 0;
+    for (uint32_t at = from; at < end; at++) {
+        struct timer one = m->timers.heap[at];
+        if (n == max) {
+            timers_push(&m->timers, one);
+        } else if (map_timer_is_live(m, &one)) { /* not twice, when it was set twice */
+            record_at(m, one.slot)->timer = SR_TIMER_NONE;
+            m->timers.armed--;
+            out[n++] = one;
+        }
+    }
+    return n;
+}
+
 static sr_rc map_due(struct sr_map *head, int64_t until, uint32_t max, uint32_t *slot, int64_t *ms,
                      uint32_t *count)
 {
     struct map *m = map_of(head);
-    struct timers *t = &m->timers;
+    struct timer *due = map_state(m)->scratch.due;
     uint32_t n = 0;
-    while (n < max && t->count > 0 && t->heap[0].ms <= until) {
-        uint32_t at, end;
-        for (map_pop_ties(m, &at, &end); at < end; at++) {
-            struct timer one = t->heap[at];
-            if (n == max) {
-                timers_push(t, one);
-            } else if (map_timer_is_live(m, &one)) { /* not twice, when it was set twice */
-                record_at(m, one.slot)->timer = SR_TIMER_NONE;
-                t->armed--;
-                if (ms) {
-                    ms[n] = one.ms;
-                }
-                slot[n++] = one.slot;
-            }
+    max = max < SR_BATCH_ROWS ? max : SR_BATCH_ROWS;
+    while (n < max && m->timers.count > 0 && m->timers.heap[0].ms <= until) {
+        uint32_t from, end;
+        map_pop_ties(m, &from, &end);
+        n += map_take_due(m, from, end, max - n, due + n);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        slot[i] = due[i].slot;
+        if (ms) {
+            ms[i] = due[i].ms;
         }
     }
     *count = n;
@@ -355,10 +370,7 @@ static sr_rc map_borrow_keys(struct map *m, uint32_t slot)
     }
     for (uint32_t c = 0; c < m->head.keys && rc == SR_OK; c++) {
         m->borrowed[c] = column_new(home, &m->head.column[c].type, 1);
-        rc = m->borrowed[c] ? field_get(m, &slot, 1, c, home, m->borrowed[c], 0) : SR_ENOMEM;
-        if (rc == SR_OK) {
-            m->borrowed[c]->rows = 1;
-        }
+        rc = m->borrowed[c] ? field_get(m, &slot, 1, c, home, m->borrowed[c]) : SR_ENOMEM;
     }
     return rc;
 }
@@ -422,9 +434,9 @@ static uint32_t map_each(const struct sr_map *head, uint64_t *cursor, uint32_t *
 /* --- Columns --------------------------------------------------------------------------------- */
 
 static sr_rc map_get(const struct sr_map *head, const uint32_t *slot, uint32_t count, uint32_t c,
-                     struct sr_home *home, struct sr_column *to, uint32_t at)
+                     struct sr_home *home, struct sr_column *to)
 {
-    return field_get(map_of_const(head), slot, count, c, home, to, at);
+    return field_get(map_of_const(head), slot, count, c, home, to);
 }
 
 static sr_rc map_put(struct sr_map *head, const uint32_t *slot, uint32_t count, uint32_t c,

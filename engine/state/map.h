@@ -64,8 +64,8 @@ struct scratch {
     uint64_t hash64[SR_BATCH_ROWS];
     uint32_t hash[SR_BATCH_ROWS];
     uint32_t slot[SR_BATCH_ROWS];
-    int64_t spaces[SR_BATCH_ROWS];
     uint8_t is_other[SR_BATCH_ROWS];
+    struct timer due[SR_BATCH_ROWS];
 };
 
 struct state {
@@ -164,7 +164,7 @@ uint32_t tree_end(const struct map *m, uint32_t root, uint32_t side);
 /* --- field.c ---------------------------------------------------------------------------------- */
 
 sr_rc field_get(const struct map *m, const uint32_t *slot, uint32_t count, uint32_t c,
-                struct sr_home *home, struct sr_column *to, uint32_t at);
+                struct sr_home *home, struct sr_column *to);
 sr_rc field_put(struct map *m, const uint32_t *slot, uint32_t count, uint32_t c,
                 const struct sr_column *from, const uint16_t *row);
 

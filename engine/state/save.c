@@ -126,8 +126,7 @@ static sr_rc save_batch(struct map *m, const uint32_t *slot, uint32_t count, str
         return rc;
     }
     for (uint32_t c = 0; c < m->head.keys + m->head.sorts + m->head.values && rc == SR_OK; c++) {
-        m->borrowed[c]->rows = count;
-        rc = field_get(m, slot, count, c, map_state(m)->home, m->borrowed[c], 0);
+        rc = field_get(m, slot, count, c, map_state(m)->home, m->borrowed[c]);
     }
     for (uint32_t i = 0; i < count && rc == SR_OK; i++) {
         rc = save_entry(m, slot[i], i, out) ? SR_OK : SR_ENOMEM;
@@ -191,19 +190,20 @@ static sr_rc save_map(struct map *m, struct arena *a, struct sr_out *out)
     return rc;
 }
 
-sr_rc state_save(const struct sr_state *head, struct sr_out *out, struct sr_error *err)
+sr_rc state_save(const struct sr_state *s, struct sr_out *out, struct sr_error *err)
 {
-    const struct state *s = (const struct state *)head;
+    const struct state *own = (const struct state *)s;
     struct arena *a = arena_new();
     bool is_ok = a && bytes_put_u32(out, SAVED_MAGIC) && bytes_put_u32(out, SAVED_VERSION) &&
-                 bytes_put_u32(out, head->max_parallelism) &&
-                 bytes_put_u64(out, (uint64_t)head->watermark) && bytes_put_u32(out, s->maps);
+                 bytes_put_u32(out, s->max_parallelism) &&
+                 bytes_put_u64(out, (uint64_t)s->watermark) && bytes_put_u32(out, own->maps);
     sr_rc rc = is_ok ? SR_OK : SR_ENOMEM;
-    for (uint32_t i = 0; i < s->maps && rc == SR_OK; i++) {
-        rc = save_map(s->map[i], a, out);
+    for (uint32_t i = 0; i < own->maps && rc == SR_OK; i++) {
+        rc = save_map(own->map[i], a, out);
     }
     arena_free(a);
-    return rc == SR_OK
-               ? SR_OK
-               : error_set(err, rc, "%s: its state cannot be saved: %s", s->uid, rc_words(rc));
+    if (rc != SR_OK) {
+        return error_set(err, rc, "%s: its state cannot be saved: %s", own->uid, rc_words(rc));
+    }
+    return SR_OK;
 }

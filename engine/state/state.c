@@ -34,26 +34,26 @@ sr_rc state_new(struct sr_state **out, const struct state_conf *conf, struct sr_
     return SR_OK;
 }
 
-void state_free(struct sr_state *head)
+void state_free(struct sr_state *s)
 {
-    if (!head) {
+    struct state *own = (struct state *)s;
+    if (!own) {
         return;
     }
-    struct state *s = (struct state *)head;
-    for (uint32_t i = 0; i < s->maps; i++) {
-        map_free(s->map[i]);
+    for (uint32_t i = 0; i < own->maps; i++) {
+        map_free(own->map[i]);
     }
-    home_close(s->home);
-    arena_free(s->arena);
-    free(s);
+    home_close(own->home);
+    arena_free(own->arena);
+    free(own);
 }
 
-uint64_t state_bytes(const struct sr_state *head)
+uint64_t state_bytes(const struct sr_state *s)
 {
-    const struct state *s = (const struct state *)head;
-    uint64_t bytes = sizeof(*s) + home_bytes(s->home);
-    for (uint32_t i = 0; i < s->maps; i++) {
-        bytes += map_bytes(s->map[i]);
+    const struct state *own = (const struct state *)s;
+    uint64_t bytes = sizeof(*own) + home_bytes(own->home);
+    for (uint32_t i = 0; i < own->maps; i++) {
+        bytes += map_bytes(own->map[i]);
     }
     return bytes;
 }

@@ -103,9 +103,9 @@ struct sr_state_calls {
      * Removing entries that were visited is allowed, adding is not. */
     uint32_t (*each)(const struct sr_map *m, uint64_t *cursor, uint32_t *slot, uint32_t max);
 
-    /* Column `c` of entries: to rows [at, at + count) of a column that is being filled... */
+    /* Column `c` of entries: behind the rows of a column that is being filled... */
     sr_rc (*get)(const struct sr_map *m, const uint32_t *slot, uint32_t count, uint32_t c,
-                 struct sr_home *home, struct sr_column *to, uint32_t at);
+                 struct sr_home *home, struct sr_column *to);
     /* ... and from rows of one (row NULL: rows 0 to count - 1); value columns only. */
     sr_rc (*put)(struct sr_map *m, const uint32_t *slot, uint32_t count, uint32_t c,
                  const struct sr_column *from, const uint16_t *row);
@@ -115,9 +115,9 @@ struct sr_state_calls {
 
     /* Sets, moves or (SR_TIMER_NONE) clears the entry's timer; ms of event time. */
     sr_rc (*set_timer)(struct sr_map *m, uint32_t slot, int64_t ms);
-    /* Takes the next entries whose timer is at or before `until`, at most `max`, and clears their
-     * timers; answers how many. They come by time, then in an order of keys that is the same in
-     * every run; `ms`, by entry, may be NULL. */
+    /* Takes the next entries whose timer is at or before `until`, at most `max` of them (and a batch),
+     * and clears their timers; *count says how many, 0: none is due. They come by time, then in an
+     * order of keys that is the same in every run; `ms`, by entry, may be NULL. */
     sr_rc (*due)(struct sr_map *m, int64_t until, uint32_t max, uint32_t *slot, int64_t *ms,
                  uint32_t *count);
 };
