@@ -124,6 +124,7 @@ json_t *control_status_json(struct supervise *job, const struct plan *plan)
         "restored", (json_int_t)s.restored_from, "last-duration",
         (json_int_t)(s.checkpoint_last_us / 1000), "last-size", (json_int_t)s.checkpoint_last_bytes,
         "vertices", nodes);
+    if (plan->job->file) json_object_set_new(j, "file", json_string(plan->job->file));
     if (*s.first_cause) json_object_set_new(j, "root-exception", json_string(s.first_cause));
     if (*s.checkpoint_failure) {
         json_object_set_new(j, "checkpoint-failure", json_string(s.checkpoint_failure));

@@ -69,3 +69,8 @@ def guarantees_in_readme_are_those_of_the_connectors(p):
         paths = json.loads(ok(p.run("validate", "--json", p.write(f"{name}.yaml", job))).stdout)["paths"]
         kept = paths[0]["guarantee"]
         assert kept in claim or (name == "blackhole" and "nothing" in claim), (name, kept, claim)
+    assert "no guarantee" in sources["stdin"]
+    job = ("sources: {e: {connector: stdin, format: raw, schema: {a: STRING}}}\n"
+           "sinks: {o: {from: e, connector: stdout, format: raw}}\n")
+    paths = json.loads(ok(p.run("validate", "--json", p.write("stdin.yaml", job))).stdout)["paths"]
+    assert paths[0]["guarantee"] == "no guarantee", paths
