@@ -22,10 +22,10 @@ static sr_rc aggregate_compile(struct aggregate *a, const struct sr_op_open *o,
                                struct sr_error *err)
 {
     const struct aggregate_step *s = a->step;
-    const struct expr **out = arena_array(a->arena, (size_t)s->aggs * 2 + 1, sizeof(*out));
+    const struct expr **out = arena_array(a->arena, (size_t)s->aggs * 2 + 1, sizeof(void *));
     a->arg = arena_array(a->arena, s->aggs + 1, sizeof(*a->arg));
     a->filter = arena_array(a->arena, s->aggs + 1, sizeof(*a->filter));
-    a->input = arena_array(a->arena, (size_t)s->aggs * 2 + 1, sizeof(struct sr_column *));
+    a->input = arena_array(a->arena, (size_t)s->aggs * 2 + 1, sizeof(void *));
     if (arena_is_broken(a->arena)) {
         return error_set(err, SR_ENOMEM, "out of memory");
     }
@@ -165,7 +165,7 @@ sr_rc aggregate_fold(struct aggregate *a, uint32_t i, struct agg_rows rows, stru
         const uint8_t *is_true = filter->values;
         for (uint32_t n = 0; n < rows.count; n++) {
             bool counts = sr_is_valid(filter, rows.row[n]) && is_true[rows.row[n]];
-            sign[n] = counts ? (rows.sign ? rows.sign[n] : 1) : 0;
+            sign[n] = (int8_t)(counts ? (rows.sign ? rows.sign[n] : 1) : 0);
         }
         rows.sign = sign;
     }

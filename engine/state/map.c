@@ -225,8 +225,8 @@ static void map_pop_ties(struct map *m, uint32_t *from, uint32_t *end)
     }
 }
 
-/* Takes as many of the timers in [from, end) of the heap's room as `max` allows, answers how many. The
- * others go back. */
+/* Takes as many of the timers in [from, end) of the heap's room as `max` allows, answers how many.
+ * The others go back. */
 static uint32_t map_take_due(struct map *m, uint32_t from, uint32_t end, uint32_t max,
                              struct timer *out)
 {
