@@ -71,6 +71,10 @@ static void lookup_compare(struct map *m, const struct sr_map_keys *k, const uin
     uint8_t *is_other = map_state(m)->scratch.is_other;
     memset(is_other, 0, k->count);
     for (uint32_t i = 0; i < k->count; i++) {
+        uint32_t ahead = i + LOOKUP_AHEAD < k->count ? slot[i + LOOKUP_AHEAD] : SR_SLOT_NONE;
+        if (ahead != SR_SLOT_NONE) {
+            __builtin_prefetch(sr_map_record(&m->head, ahead));
+        }
         if (slot[i] != SR_SLOT_NONE) {
             is_other[i] = sr_map_namespace(&m->head, slot[i]) != keys_space(k, i);
         }
