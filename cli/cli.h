@@ -1,7 +1,7 @@
 /* What every command gets: the world, where words go, and how to end.
  *
- * cli is the only room that prints. stdout carries records or the asked-for answer and nothing else;
- * everything for people goes to stderr. One command a file; commands.c has the table.
+ * cli is the only room that prints. stdout carries records or the asked-for answer and nothing
+ * else; everything for people goes to stderr. One command a file; commands.c has the table.
  */
 #ifndef SR_CLI_CLI_H
 #define SR_CLI_CLI_H

@@ -1,7 +1,7 @@
 /* What is said over the socket of a running job: one JSON object a line, one answer a line.
  *
  *   {"command": "status"}                                -> {"ok": true, "status": {...}}
- *   {"command": "savepoint", "dir": "/abs"}              -> {"ok": true, "path": "/abs/savepoint-..."}
+ *   {"command": "savepoint", "dir": "/abs"}              -> {"ok": true, "path": "/abs/..."}
  *   {"command": "stop", "dir": "/abs", "drain": false}   -> the same
  *   {"command": "cancel"}                                -> {"ok": true}
  *   anything that fails                                  -> {"ok": false, "error": "words"}
@@ -19,6 +19,9 @@
 
 /* Server: answers one request of a connection, and closes it. */
 void control_serve(int fd, struct supervise *job, const struct plan *plan);
+
+/* Tells a peer for whom there is no place that it may ask again, and closes. */
+void control_refuse(int fd);
 
 /* Client: sends a request to a job and waits for the answer (the caller's reference). */
 sr_rc control_ask(const struct cli *c, const char *dir, const char *job_id, json_t *request,

@@ -1,7 +1,8 @@
 /* -d: the job goes on in the background, the caller waits until it runs.
  *
  *   parent: detach_fork ... waits for the child's word, then ends with the job id or its exit code
- *   child:  detach_fork -> detach_check -> (faults still reach the caller's stderr) -> detach_running
+ *   child:  detach_fork -> detach_check -> detach_running
+ *           faults reach the caller's stderr up to there
  */
 #ifndef SR_CLI_DETACH_H
 #define SR_CLI_DETACH_H

@@ -1,7 +1,7 @@
 /* Where running jobs listen: one Unix socket a job in a directory of the user's own.
  *
- * `run.dir`, else $STREAMRUN_RUN_DIR, else /tmp/streamrun-UID; mode 0700, and its owner is checked, so
- * that nobody else can listen there in our name.
+ * `run.dir`, else $STREAMRUN_RUN_DIR, else /tmp/streamrun-UID; mode 0700, and its owner is checked,
+ * so that nobody else can listen there in our name.
  */
 #ifndef SR_CLI_RUNDIR_H
 #define SR_CLI_RUNDIR_H

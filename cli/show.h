@@ -7,13 +7,15 @@
 #include "cli/cli.h"
 #include "engine/base/fault.h"
 
-/* All faults on stderr, or on stdout as JSON: file:line:column, words, the line, a caret, the hint. */
+/* All faults on stderr, or on stdout as JSON: file:line:column, words, the line, a caret, the
+ * hint. */
 void show_faults(const struct cli *c, struct faults *f);
 
 #define SHOW_COLUMNS_MAX 16u
 #define SHOW_CELL_MAX    40 /* a longer cell does not widen its column for the other rows */
 
-/* Columns by content; the first row is the head, the first column always fits. Numbers (is_right) stand right. */
+/* Columns by content; the first row is the head, the first column always fits. Numbers (is_right)
+ * stand right. */
 struct show_table {
     uint32_t columns; /* at most SHOW_COLUMNS_MAX */
     const bool *is_right;

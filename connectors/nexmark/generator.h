@@ -1,7 +1,7 @@
 /* The events of Nexmark, each from its number alone: any event can be made again, in any order.
  *
- * The draws follow the generator of the Nexmark suite for Flink; only its random numbers are seeded by
- * the event's id, so that positions can be gone back to and splits are independent.
+ * The draws follow the generator of the Nexmark suite for Flink; only its random numbers are seeded
+ * by the event's id, so that positions can be gone back to and splits are independent.
  */
 #ifndef NEXMARK_GENERATOR_H
 #define NEXMARK_GENERATOR_H

@@ -334,8 +334,8 @@ sr_rc bind_job(const struct job *job, struct registry *registry, struct faults *
         bind_check_unused(&b);
         bind_steps(&b);
     }
-    /* Only a graph without holes can be planned. Faults that were there before are the reader's: a step
-     * that has one may have lost its connector. */
+    /* Only a graph without holes can be planned. Faults that were there before are the reader's: a
+     * step that has one may have lost its connector. */
     if (faults->errors == before && before == 0) {
         bind_plan(&b, &p);
     }

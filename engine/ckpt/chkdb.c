@@ -33,7 +33,7 @@ static const char *const chkdb_schema[] = {
 
 #define CHKDB_TABLES (sizeof(chkdb_schema) / sizeof(chkdb_schema[0]))
 
-/* --- Errors ------------------------------------------------------------------------------------- */
+/* --- Errors ----------------------------------------------------------------------------------- */
 
 static sr_rc chkdb_code(int code)
 {
@@ -109,7 +109,7 @@ sr_rc chkdb_commit(const struct chkdb *c, struct sr_error *err)
     return SR_EUNKNOWN;
 }
 
-/* --- Statements ---------------------------------------------------------------------------------- */
+/* --- Statements ------------------------------------------------------------------------------- */
 
 sr_rc chkdb_prepare(const struct chkdb *c, const char *sql, sqlite3_stmt **out,
                     struct sr_error *err)
@@ -150,7 +150,7 @@ static sr_rc chkdb_number(const struct chkdb *c, const char *sql, int64_t *out,
     return rc;
 }
 
-/* --- Fence --------------------------------------------------------------------------------------- */
+/* --- Fence ------------------------------------------------------------------------------------ */
 
 static void chkdb_fence_digest(const struct chkdb_fence *f, char out[33])
 {
@@ -224,7 +224,7 @@ sr_rc chkdb_fence_set(const struct chkdb *c, uint64_t attempt, const struct chkd
     return rc;
 }
 
-/* --- Opening ------------------------------------------------------------------------------------- */
+/* --- Opening ---------------------------------------------------------------------------------- */
 
 bool chkdb_is_open(const struct chkdb *c) { return c->db != NULL; }
 
@@ -405,8 +405,8 @@ static sr_rc chkdb_set_journal(const struct chkdb *c, struct sr_error *err)
 #endif
 }
 
-/* The first look into the file. It was opened before, so what cannot be opened now is a journal that
- * a damaged head asks for. */
+/* The first look into the file. It was opened before, so what cannot be opened now is a journal
+ * that a damaged head asks for. */
 static sr_rc chkdb_check_pages(const struct chkdb *c, struct sr_error *err)
 {
     int64_t pages = 0;

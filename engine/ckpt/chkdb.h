@@ -5,9 +5,9 @@
  *   job         id: whose checkpoints these are; one job a file
  *   fence       attempt: the last one taken; newest: highest id ever used; published: the newest
  *               checkpoint; digest: of these three, so that a flipped bit cannot hide a checkpoint
- *   checkpoint  one row each; `metadata` is the encoded manifest (manifest.h) and decides, the other
- *               columns are copies for people, and checked against it; run: how the run behind it
- *               ended; job_name, times in UTC
+ *   checkpoint  one row each; `metadata` is the encoded manifest (manifest.h) and decides, the
+ *               other columns are copies for people, and checked against it; run: how the run
+ *               behind it ended; job_name, times in UTC
  *   part        what the subtasks saved, in pieces of at most CHKDB_PIECE_BYTES, with digests
  *   counter     counters, in the manifest's order
  *
@@ -42,16 +42,17 @@ struct chkdb_fence {
     uint64_t attempt, newest, published;
 };
 
-/* CHKDB_BUILD gives an empty file its schema. SR_EMISFIT: it is something else's database, or another
- * job's (job_id NULL: any). SR_ECORRUPT: no database, or an empty one: a store is never put in place
- * before it has its schema. */
+/* CHKDB_BUILD gives an empty file its schema. SR_EMISFIT: it is something else's database, or
+ * another job's (job_id NULL: any). SR_ECORRUPT: no database, or an empty one: a store is never put
+ * in place before it has its schema. */
 sr_rc chkdb_open(struct chkdb *out, const struct env *env, const char *file, enum chkdb_mode mode,
                  const char *job_id, struct sr_error *err);
 void chkdb_close(struct chkdb *c); /* a closed one too */
 bool chkdb_is_open(const struct chkdb *c);
 
 sr_rc chkdb_exec(const struct chkdb *c, const char *sql, struct sr_error *err);
-/* Ends a transaction. Not committed, for certain: SR_EBUSY, SR_ENOSPC, SR_ENOMEM. Else SR_EUNKNOWN. */
+/* Ends a transaction. Not committed, for certain: SR_EBUSY, SR_ENOSPC, SR_ENOMEM. Else
+ * SR_EUNKNOWN. */
 sr_rc chkdb_commit(const struct chkdb *c, struct sr_error *err);
 void chkdb_rollback(const struct chkdb *c);
 
@@ -73,7 +74,8 @@ sr_rc chkdb_load(const struct chkdb *c, uint64_t number, struct arena *a, struct
  * not there. */
 sr_rc chkdb_newest(const struct chkdb *c, uint64_t *number, struct sr_error *err);
 
-/* A new file without a checkpoint (m NULL), or with this one; synced; the name is not durable yet. */
+/* A new file without a checkpoint (m NULL), or with this one; synced; the name is not durable
+ * yet. */
 sr_rc chkdb_write_file(const struct env *env, const char *file, const char *job_id,
                        const struct manifest *m, const struct sr_out *metadata,
                        struct sr_error *err);

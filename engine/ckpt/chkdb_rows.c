@@ -62,7 +62,7 @@ static size_t chkdb_piece_len(const struct manifest_part *p, uint64_t piece)
     return rest < CHKDB_PIECE_BYTES ? (size_t)rest : CHKDB_PIECE_BYTES;
 }
 
-/* --- Writing ------------------------------------------------------------------------------------- */
+/* --- Writing ---------------------------------------------------------------------------------- */
 
 static sr_rc chkdb_step_write(const struct chkdb *c, sqlite3_stmt *st, bool is_bound,
                               struct sr_error *err)
@@ -138,7 +138,7 @@ sr_rc chkdb_insert(const struct chkdb *c, const struct manifest *m, const struct
     return rc == SR_OK ? chkdb_insert_checkpoint(c, m, metadata, err) : rc;
 }
 
-/* --- Reading ------------------------------------------------------------------------------------- */
+/* --- Reading ---------------------------------------------------------------------------------- */
 
 /* A row that is not found: it never was, was retired, or is lost. */
 static sr_rc chkdb_absent(const struct chkdb *c, uint64_t number, struct sr_error *err)
@@ -390,7 +390,7 @@ sr_rc chkdb_newest(const struct chkdb *c, uint64_t *number, struct sr_error *err
     return rc;
 }
 
-/* --- A file of its own --------------------------------------------------------------------------- */
+/* --- A file of its own ------------------------------------------------------------------------ */
 
 static sr_rc chkdb_fill_file(const struct chkdb *c, const struct manifest *m,
                              const struct sr_out *metadata, struct sr_error *err)

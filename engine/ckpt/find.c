@@ -9,7 +9,7 @@
 #include "engine/ckpt/durable.h"
 #include "engine/ckpt/jobdir.h"
 
-/* --- Lists --------------------------------------------------------------------------------------- */
+/* --- Lists ------------------------------------------------------------------------------------ */
 
 sr_rc store_finder_add(struct store_finder *f, const struct store_entry *e, struct sr_error *err)
 {
@@ -69,7 +69,7 @@ static void store_entry_fill(struct store_entry *e, const struct manifest *m)
 /* Whether a failure says something about this one entry, so that the others can still be listed. */
 static bool store_is_damage(sr_rc rc) { return rc == SR_ECORRUPT || rc == SR_EMISFIT; }
 
-/* --- Directories ----------------------------------------------------------------------------------- */
+/* --- Directories ------------------------------------------------------------------------------ */
 
 static const char *store_base_name(const char *path) { return strrchr(path, '/') + 1; }
 
@@ -171,7 +171,7 @@ sr_rc store_dir_load(const struct env *env, const char *dir, struct arena *a, st
     return rc;
 }
 
-/* --- SQLite files ---------------------------------------------------------------------------------- */
+/* --- SQLite files ----------------------------------------------------------------------------- */
 
 /* `is_listed`: its row was seen, so that not finding it is damage. */
 static sr_rc store_sqlite_find_one(struct store_finder *f, const struct chkdb *c, uint64_t number,
@@ -279,7 +279,7 @@ sr_rc store_sqlite_load(const struct env *env, const char *file, uint64_t number
     return rc;
 }
 
-/* --- Any path ------------------------------------------------------------------------------------ */
+/* --- Any path --------------------------------------------------------------------------------- */
 
 struct store_target {
     const char *path; /* absolute, without scheme, "#chk-N" and "/_metadata" */

@@ -22,7 +22,7 @@ const char *jobdir_end_path(struct arena *a, const char *dir, uint64_t number)
     return arena_printf(a, "%s/ended-%" PRIu64, dir, number);
 }
 
-/* --- The mark of an end ------------------------------------------------------------------------- */
+/* --- The mark of an end ----------------------------------------------------------------------- */
 
 static size_t jobdir_print_end(enum manifest_end end, struct digest metadata,
                                char text[JOBDIR_END_MAX])
@@ -62,7 +62,7 @@ sr_rc jobdir_write_end(const struct env *env, const char *end_path, struct diges
     return durable_replace(env, end_path, text, len, err);
 }
 
-/* --- Scanning ------------------------------------------------------------------------------------ */
+/* --- Scanning --------------------------------------------------------------------------------- */
 
 /* Reads one manifest into a record; what is wrong with it stays in the record. */
 static sr_rc jobdir_look(const struct env *env, const char *dir, struct jobdir_checkpoint *c,

@@ -1,4 +1,5 @@
-/* What lies in a job's directory DIR/JOB-ID: its checkpoints, looked at without changing anything. */
+/* What lies in a job's directory DIR/JOB-ID: its checkpoints, looked at without changing
+ * anything. */
 #ifndef SR_CKPT_JOBDIR_H
 #define SR_CKPT_JOBDIR_H
 

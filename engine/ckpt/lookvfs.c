@@ -31,7 +31,7 @@ static sqlite3_vfs *lookvfs_base(sqlite3_vfs *vfs) { return ((struct lookvfs *)v
 
 static struct lookvfs_file *lookvfs_of(sqlite3_file *file) { return (struct lookvfs_file *)file; }
 
-/* --- Content ------------------------------------------------------------------------------------ */
+/* --- Content ---------------------------------------------------------------------------------- */
 
 static int lookvfs_size(sqlite3_file *file, sqlite3_int64 *out)
 {
@@ -177,7 +177,7 @@ static int lookvfs_sync(sqlite3_file *file, int flags)
     return SQLITE_OK;
 }
 
-/* --- Locks --------------------------------------------------------------------------------------- */
+/* --- Locks ------------------------------------------------------------------------------------ */
 
 /* More than SHARED is not needed: nobody else sees what is written. */
 static int lookvfs_lock(sqlite3_file *file, int level)
@@ -245,7 +245,7 @@ static const sqlite3_io_methods lookvfs_methods = {
     .xDeviceCharacteristics = lookvfs_characteristics,
 };
 
-/* --- The VFS ------------------------------------------------------------------------------------- */
+/* --- The VFS ---------------------------------------------------------------------------------- */
 
 /* SQLite is told that it may write; the file is opened so that nobody can. Anything but a database
  * and its journal, that are there, is refused. */

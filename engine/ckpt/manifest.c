@@ -38,7 +38,7 @@ bool manifest_end_of(const char *name, enum manifest_end *end)
     return false;
 }
 
-/* --- Order and bounds ---------------------------------------------------------------------------- */
+/* --- Order and bounds ------------------------------------------------------------------------- */
 
 static int manifest_compare_parts(const void *a, const void *b)
 {
@@ -171,7 +171,7 @@ sr_rc manifest_check(const struct manifest *m, struct sr_error *err)
     return rc;
 }
 
-/* --- Encoding ------------------------------------------------------------------------------------ */
+/* --- Encoding --------------------------------------------------------------------------------- */
 
 static bool manifest_put_head(const struct manifest *m, struct sr_out *out)
 {
@@ -219,7 +219,7 @@ bool manifest_encode(const struct manifest *m, struct sr_out *out)
     return is_ok && manifest_put_tail(out, start);
 }
 
-/* --- Decoding ------------------------------------------------------------------------------------ */
+/* --- Decoding --------------------------------------------------------------------------------- */
 
 struct manifest_reader {
     struct bytes_in in;

@@ -26,7 +26,7 @@ void store_point(const struct env *env, enum store_point p)
     env_crash_point(env, store_point_name(p));
 }
 
-/* --- URLs ---------------------------------------------------------------------------------------- */
+/* --- URLs ------------------------------------------------------------------------------------- */
 
 static bool store_ends_in(const char *s, const char *end)
 {
@@ -84,7 +84,7 @@ sr_rc store_url_parse(const char *url, struct arena *a, struct store_url *out, s
     return SR_OK;
 }
 
-/* --- Opening and closing ------------------------------------------------------------------------- */
+/* --- Opening and closing ---------------------------------------------------------------------- */
 
 static bool store_is_job_id(const char *id)
 {
@@ -175,7 +175,7 @@ const char *store_redo_dir(struct store *s, struct sr_error *err)
     return durable_make_dirs(s->env, dir, err) == SR_OK ? dir : NULL;
 }
 
-/* --- Calls of an open store ---------------------------------------------------------------------- */
+/* --- Calls of an open store ------------------------------------------------------------------- */
 
 static sr_rc store_check_alive(const struct store *s, struct sr_error *err)
 {

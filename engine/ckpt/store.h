@@ -1,8 +1,8 @@
 /* Where checkpoints lie: a directory in Flink's layout, one SQLite file, or memory.
  *
- * Promise: after store_publish(n) returned SR_OK, store_load_newest answers n, across power loss too;
- * before, never. A checkpoint is whole or absent. Every byte is under a digest and checked before it
- * is believed. Calls may block; one thread at a time.
+ * Promise: after store_publish(n) returned SR_OK, store_load_newest answers n, across power loss
+ * too; before, never. A checkpoint is whole or absent. Every byte is under a digest and checked
+ * before it is believed. Calls may block; one thread at a time.
  *
  * Numbers only grow, over attempts and lineages: a new lineage begins above all older ones, so that
  * the highest number is the newest checkpoint of the newest lineage. Lineages are just names.
@@ -17,10 +17,10 @@
  *                                publication may or may not be there, and was not counted on
  *                  others -----> it is not there, and never will be; the next number may be tried
  *
- * After SR_EUNKNOWN and SR_EFENCED every further call is refused with the same code. A store that is
- * opened for running holds the job's lock (SR_EBUSY names the holder) and takes a new attempt number,
- * which fences all older ones: a publication, deletion or mark by an older attempt is refused with
- * SR_EFENCED.
+ * After SR_EUNKNOWN and SR_EFENCED every further call is refused with the same code. A store that
+ * is opened for running holds the job's lock (SR_EBUSY names the holder) and takes a new attempt
+ * number, which fences all older ones: a publication, deletion or mark by an older attempt is
+ * refused with SR_EFENCED.
  *
  * Directory:  DIR/JOB-ID/chk-N/{_metadata,state}   published checkpoints, immutable
  *             DIR/JOB-ID/ended-N                   how the run behind chk-N ended (store_mark_end)
@@ -88,11 +88,12 @@ uint64_t store_newest_id(const struct store *s);
 /* Takes the next attempt without letting go of the lock: for a restart within the process. */
 sr_rc store_next_attempt(struct store *s, struct sr_error *err);
 bool store_is_durable(const struct store *s); /* outlives the process */
-/* Directory for redo files that belong to checkpoints of this store; made when asked; NULL: none. */
+/* Directory for redo files that belong to checkpoints of this store; made when asked; NULL:
+ * none. */
 const char *store_redo_dir(struct store *s, struct sr_error *err);
 
-/* Publishes in one atomic step. m->part[i].bytes are written, parts put in order, digests filled in,
- * and `attempt`, `version`, `job_id` and `job_name` too. */
+/* Publishes in one atomic step. m->part[i].bytes are written, parts put in order, digests filled
+ * in, and `attempt`, `version`, `job_id` and `job_name` too. */
 sr_rc store_publish(struct store *s, struct manifest *m, struct sr_error *err);
 /* After a checkpoint was shown: deletes what is beyond `retained` in the lineage; nothing that a
  * newer one needs. A failure is to be logged, no more. */

@@ -35,7 +35,7 @@ static sr_rc store_dir_no_memory(struct sr_error *err)
     return error_set(err, SR_ENOMEM, "checkpoint store: out of memory");
 }
 
-/* --- Fence --------------------------------------------------------------------------------------- */
+/* --- Fence ------------------------------------------------------------------------------------ */
 
 static sr_rc store_dir_check_fence(const struct store *s, struct sr_error *err)
 {
@@ -56,7 +56,7 @@ static sr_rc store_dir_check_fence(const struct store *s, struct sr_error *err)
 #endif
 }
 
-/* --- Trash --------------------------------------------------------------------------------------- */
+/* --- Trash ------------------------------------------------------------------------------------ */
 
 /* Moves one name of the job's directory to trash/. Not durable yet. */
 static sr_rc store_dir_trash(struct store *s, const char *path, struct sr_error *err)
@@ -110,7 +110,7 @@ static sr_rc store_dir_empty_trash(const struct store *s, struct sr_error *err)
     return rc;
 }
 
-/* --- Opening ------------------------------------------------------------------------------------- */
+/* --- Opening ---------------------------------------------------------------------------------- */
 
 static sr_rc store_dir_prepare(struct store *s, struct sr_error *err)
 {
@@ -307,9 +307,10 @@ static sr_rc store_dir_use_id(struct store *s, uint64_t id, struct sr_error *err
     return rc;
 }
 
-/* --- Publishing ---------------------------------------------------------------------------------- */
+/* --- Publishing ------------------------------------------------------------------------------- */
 
-/* chk-N is there already: a late one of an older attempt makes room, anything else has fenced us. */
+/* chk-N is there already: a late one of an older attempt makes room, anything else has fenced
+ * us. */
 static sr_rc store_dir_clear_late(struct store *s, uint64_t number, const char *path,
                                   struct sr_error *err)
 {
@@ -417,7 +418,7 @@ static sr_rc store_dir_publish(struct store *s, const struct manifest *m,
     return rc;
 }
 
-/* --- Retention ----------------------------------------------------------------------------------- */
+/* --- Retention -------------------------------------------------------------------------------- */
 
 /* The number from which on checkpoints of the lineage stay: `retained` of those that are shown. */
 static uint64_t store_dir_oldest_kept(const struct jobdir *j, uint64_t lineage, uint64_t shown,
@@ -494,7 +495,7 @@ static sr_rc store_dir_retain(struct store *s, uint64_t lineage, uint64_t shown,
     return rc;
 }
 
-/* --- The newest one ------------------------------------------------------------------------------ */
+/* --- The newest one --------------------------------------------------------------------------- */
 
 static sr_rc store_dir_newest_path(const struct store *s, struct arena *a, const char **path,
                                    uint64_t *number, struct sr_error *err)

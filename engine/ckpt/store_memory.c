@@ -1,6 +1,7 @@
 /* Checkpoints in memory: they end with the process, and are there for restarts within it.
  *
- * Only the newest one is kept. The lock lies in the run directory, so that a job runs once here too.
+ * Only the newest one is kept. The lock lies in the run directory, so that a job runs once here
+ * too.
  */
 #include <stdlib.h>
 
@@ -25,7 +26,8 @@ static sr_rc store_memory_lock(struct store *s, struct sr_error *err)
     return lock_take(&s->lock, s->env, path, s->job_name, err);
 }
 
-/* Nothing is left to count attempts with, and they must grow over processes: the wall clock does. */
+/* Nothing is left to count attempts with, and they must grow over processes: the wall clock
+ * does. */
 static void store_memory_take_attempt(struct store *s)
 {
     int64_t now = s->env->wall_us(s->env);

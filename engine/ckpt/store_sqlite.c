@@ -19,7 +19,8 @@ struct store_sqlite {
     struct chkdb db; /* closed after a failure */
 };
 
-/* A device error at the commit of anything but a checkpoint is just a failure: nobody counts on it. */
+/* A device error at the commit of anything but a checkpoint is just a failure: nobody counts on
+ * it. */
 static sr_rc store_sqlite_known(sr_rc rc, struct sr_error *err)
 {
     if (rc != SR_EUNKNOWN) {
@@ -71,10 +72,10 @@ static sr_rc store_sqlite_end(struct store *s, sr_rc rc, struct sr_error *err)
     return rc;
 }
 
-/* --- Opening ------------------------------------------------------------------------------------- */
+/* --- Opening ---------------------------------------------------------------------------------- */
 
-/* A new store is put in place with its schema, by rename: so an empty file is never one that was not
- * finished, but always one that lost what it held. */
+/* A new store is put in place with its schema, by rename: so an empty file is never one that was
+ * not finished, but always one that lost what it held. */
 static sr_rc store_sqlite_make_file(const struct store *s, const char *build, struct sr_error *err)
 {
     const struct sr_files *fs = s->env->files;
@@ -174,7 +175,7 @@ static void store_sqlite_close(struct store *s)
     }
 }
 
-/* --- Publishing ---------------------------------------------------------------------------------- */
+/* --- Publishing ------------------------------------------------------------------------------- */
 
 /* Within a transaction: moves the fence, if it is still ours. */
 static sr_rc store_sqlite_fence(struct store *s, const struct chkdb_fence *f, struct sr_error *err)
@@ -213,7 +214,7 @@ static sr_rc store_sqlite_use_id(struct store *s, uint64_t id, struct sr_error *
     return store_sqlite_known(store_sqlite_end(s, rc, err), err);
 }
 
-/* --- Retention ----------------------------------------------------------------------------------- */
+/* --- Retention -------------------------------------------------------------------------------- */
 
 static sr_rc store_sqlite_step(const struct chkdb *c, const char *sql, uint64_t lineage,
                                uint64_t shown, uint32_t retained, struct sr_error *err)
@@ -295,7 +296,7 @@ static sr_rc store_sqlite_retain(struct store *s, uint64_t lineage, uint64_t sho
     return rc;
 }
 
-/* --- The newest one ------------------------------------------------------------------------------ */
+/* --- The newest one --------------------------------------------------------------------------- */
 
 static sr_rc store_sqlite_mark_end(struct store *s, enum manifest_end end, struct sr_error *err)
 {

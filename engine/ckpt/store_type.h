@@ -79,8 +79,8 @@ sr_rc store_sqlite_load(const struct env *env, const char *file, uint64_t number
                         struct manifest **out, struct sr_error *err);
 /* Orders entries by job and number. */
 void store_list_sort(struct store_list *l);
-/* The newest checkpoint, damaged or not; a file of which nothing can be trusted is it. NULL: none. The
- * list must be of one job. */
+/* The newest checkpoint, damaged or not; a file of which nothing can be trusted is it. NULL: none.
+ * The list must be of one job. */
 const struct store_entry *store_list_newest(const struct store_list *l);
 
 #endif

@@ -1,7 +1,7 @@
 /* Yardstick: CSV filter and projection by memchr alone. csv_loop IN OUT
  *
- * Columns auction,bidder,price,channel,...: rows with price > 1000000 give auction,price,channel. No quoting, no check, no
- * NULLs: what a careful hand would write for this one file. */
+ * Columns auction,bidder,price,channel,...: rows with price > 1000000 give auction,price,channel.
+ * No quoting, no check, no NULLs: what a careful hand would write for this one file. */
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* Yardstick: JSON lines filter and projection by a bare simdjson loop. json_loop IN OUT
  *
- * Rows with price > 1000000 give {"auction":..,"price":..,"channel":".."}; strings are copied as they stand. */
+ * Rows with price > 1000000 give {"auction":..,"price":..,"channel":".."}; strings are copied as
+ * they stand. */
 #include <fcntl.h>
 #include <simdjson.h>
 #include <string>

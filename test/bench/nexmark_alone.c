@@ -1,4 +1,5 @@
-/* Yardstick: the event generator alone, into arrays that nobody reads. nexmark_alone EVENTS DEPTH */
+/* Yardstick: the event generator alone, into arrays that nobody reads. nexmark_alone EVENTS
+ * DEPTH */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

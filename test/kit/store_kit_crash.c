@@ -172,7 +172,7 @@ void store_kit_crash(enum store_form form)
     }
 }
 
-/* --- Crash points ------------------------------------------------------------------------------ */
+/* --- Crash points ----------------------------------------------------------------------------- */
 
 static bool point_is_of(enum store_form form, enum store_point p)
 {
@@ -228,7 +228,7 @@ void store_kit_points(enum store_form form)
     }
 }
 
-/* --- Calls that fail ---------------------------------------------------------------------------- */
+/* --- Calls that fail -------------------------------------------------------------------------- */
 
 /* A device that fails is no damage: what lies there is as good as before. */
 static bool fault_is_told(sr_rc rc)
@@ -236,7 +236,8 @@ static bool fault_is_told(sr_rc rc)
     return rc == SR_OK || rc == SR_EIO || rc == SR_ENOSPC || rc == SR_EUNKNOWN;
 }
 
-/* Publishes on through one failing call. A checkpoint that failed is not there; the next succeeds. */
+/* Publishes on through one failing call. A checkpoint that failed is not there; the next
+ * succeeds. */
 static sr_rc faults_publish(struct store_world *w, struct store *s, struct ledger *l)
 {
     struct store_entry e = {0};

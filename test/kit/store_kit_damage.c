@@ -112,8 +112,8 @@ static void damage_dir(struct store_world *w)
     ck_assert_int_eq(damage_load(w), SR_ECORRUPT);
 }
 
-/* A page of SQLite's has bytes that mean nothing: what loads must be unchanged. What is refused must
- * be called damaged or foreign, never absent: a fresh start would write output twice. */
+/* A page of SQLite's has bytes that mean nothing: what loads must be unchanged. What is refused
+ * must be called damaged or foreign, never absent: a fresh start would write output twice. */
 static bool damage_is_refused(struct store_world *w, const char *what, size_t at)
 {
     sr_rc rc = damage_load(w);

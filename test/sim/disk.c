@@ -29,7 +29,7 @@ sr_rc disk_fail(struct sr_error *err, sr_rc rc, const char *operation, const cha
     return error_set(err, rc, "%s %s: %s (simulated)", operation, path, rc_words(rc));
 }
 
-/* --- Dying and coming back --------------------------------------------------------------------- */
+/* --- Dying and coming back -------------------------------------------------------------------- */
 
 void disk_crash(struct disk *d, enum disk_crash kind)
 {
@@ -85,8 +85,8 @@ static void disk_release_locks(struct disk *d)
     free(list);
 }
 
-/* One draw decides how merciful the loss is as a whole: all or nothing are the cases that a coin for
- * each sector would hardly ever give. */
+/* One draw decides how merciful the loss is as a whole: all or nothing are the cases that a coin
+ * for each sector would hardly ever give. */
 static enum disk_mercy disk_draw_mercy(struct disk *d)
 {
     switch (disk_random(&d->random) % 4) {

@@ -1,14 +1,16 @@
-/* A disk in memory that forgets what was not synced: struct sr_files for the simulator and for tests.
+/* A disk in memory that forgets what was not synced: struct sr_files for the simulator and for
+ * tests.
  *
  * It keeps two views of everything: what the running process sees, and what is sure to outlive a
- * power loss. Between them lie the sectors (DISK_SECTOR bytes) that were written and not synced, and
- * the changes of names (create, rename, remove, make_dir) whose directory was not synced. After a
- * power loss any subset of both may have come through; a rename comes through whole or not at all.
+ * power loss. Between them lie the sectors (DISK_SECTOR bytes) that were written and not synced,
+ * and the changes of names (create, rename, remove, make_dir) whose directory was not synced. After
+ * a power loss any subset of both may have come through; a rename comes through whole or not at
+ * all.
  *
- *              disk_crash, disk_crash_in               disk_restart
- *   ON ----------------------------------> OFF ----------------------------> ON
- *   calls work                             every call fails with SR_EIO      as the seed has decided;
- *                                          and changes nothing               no lock is held
+ *            disk_crash, disk_crash_in               disk_restart
+ *   ON -------------------------------> OFF -------------------------> ON
+ *   calls work                          every call fails with SR_EIO   as the seed has decided;
+ *                                       and changes nothing            no lock is held
  *
  * OFF is how a process "dies" without a longjmp: whatever it still calls has no effect, so that it
  * comes back with an error and its memory is freed in the ordinary way. Files that were opened
@@ -66,7 +68,7 @@ struct disk *disk_new(uint64_t seed); /* empty but for "/"; aborts when memory i
 void disk_free(struct disk *d);       /* open files must have been closed; NULL allowed */
 const struct sr_files *disk_files(struct disk *d);
 
-/* --- Dying and coming back --------------------------------------------------------------------- */
+/* --- Dying and coming back -------------------------------------------------------------------- */
 
 void disk_crash(struct disk *d, enum disk_crash kind);
 /* Dies right before the n-th changing call from now (0: the next one) takes effect. */

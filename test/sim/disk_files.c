@@ -23,7 +23,7 @@ static bool disk_has_room(const struct disk *d, uint64_t more)
     return more <= d->capacity && d->used <= d->capacity - more;
 }
 
-/* --- Open files ---------------------------------------------------------------------------------- */
+/* --- Open files ------------------------------------------------------------------------------- */
 
 /* Creates the file, or answers why not. */
 static sr_rc disk_create(struct disk *d, const char *path, struct disk_node **out,
@@ -358,7 +358,7 @@ static sr_rc disk_space(const struct sr_files *fs, const char *path, uint64_t *f
     return rc;
 }
 
-/* --- The disk ------------------------------------------------------------------------------------ */
+/* --- The disk --------------------------------------------------------------------------------- */
 
 struct disk *disk_new(uint64_t seed)
 {

@@ -1,4 +1,5 @@
-/* The insides of the simulated disk: nodes, names, what is pending. For disk*.c and sqlite_vfs.c. */
+/* The insides of the simulated disk: nodes, names, what is pending. For disk*.c and
+ * sqlite_vfs.c. */
 #ifndef TEST_SIM_DISK_IMPL_H
 #define TEST_SIM_DISK_IMPL_H
 
@@ -35,8 +36,8 @@ struct disk_node {
     const void *reserved, *pending, *exclusive; /* SQLite: holders */
 };
 
-/* A change of names that is not durable yet: `name` in `dir` becomes `node` (NULL: nothing), and for
- * a rename `from_name` in `from_dir` goes with it. */
+/* A change of names that is not durable yet: `name` in `dir` becomes `node` (NULL: nothing), and
+ * for a rename `from_name` in `from_dir` goes with it. */
 struct disk_change {
     struct disk_node *dir, *node, *from_dir;
     char *name, *from_name;
@@ -102,7 +103,7 @@ void disk_change_now(struct disk *d, const struct disk_change *c);
 void disk_change_sync(struct disk *d, struct disk_node *dir);
 void disk_change_settle(struct disk *d, enum disk_mercy mercy); /* all: some survive, none pends */
 
-/* --- What happens to a call --------------------------------------------------------------------- */
+/* --- What happens to a call ------------------------------------------------------------------- */
 
 enum disk_call { DISK_CALL_READ, DISK_CALL_CHANGE, DISK_CALL_GROW, DISK_CALL_SYNC };
 

@@ -5,7 +5,7 @@
 #include "engine/base/assert.h"
 #include "test/sim/disk_impl.h"
 
-/* --- Content ------------------------------------------------------------------------------------ */
+/* --- Content ---------------------------------------------------------------------------------- */
 
 static size_t disk_sectors(size_t size) { return (size + DISK_SECTOR - 1) / DISK_SECTOR; }
 
@@ -165,7 +165,7 @@ void disk_node_revert(struct disk *d, struct disk_node *n)
     }
 }
 
-/* --- Names -------------------------------------------------------------------------------------- */
+/* --- Names ------------------------------------------------------------------------------------ */
 
 static uint32_t disk_names_place(const struct disk_names *l, const char *name, bool *is_there)
 {
@@ -275,7 +275,7 @@ struct disk_node *disk_find(const struct disk *d, const char *path)
     return name[0] == '\0' ? dir : disk_names_get(&dir->names, name);
 }
 
-/* --- Changes of names ---------------------------------------------------------------------------- */
+/* --- Changes of names ------------------------------------------------------------------------- */
 
 static char *disk_copy_text(const char *s)
 {

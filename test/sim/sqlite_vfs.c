@@ -39,7 +39,7 @@ static sr_rc sqlite_sync_dir(const struct sr_files *fs, const char *path)
     return fs->sync_dir(fs, dir, NULL);
 }
 
-/* --- Files --------------------------------------------------------------------------------------- */
+/* --- Files ------------------------------------------------------------------------------------ */
 
 static int sqlite_read(sqlite3_file *file, void *buf, int len, sqlite3_int64 at)
 {
@@ -96,7 +96,7 @@ static int sqlite_size(sqlite3_file *file, sqlite3_int64 *size)
     return SQLITE_OK;
 }
 
-/* --- Locks --------------------------------------------------------------------------------------- */
+/* --- Locks ------------------------------------------------------------------------------------ */
 
 static int sqlite_lock_shared(struct sqlite_file *s, struct disk_node *n)
 {
@@ -230,7 +230,7 @@ static const sqlite3_io_methods sqlite_methods = {
     .xDeviceCharacteristics = sqlite_characteristics,
 };
 
-/* --- The VFS ------------------------------------------------------------------------------------- */
+/* --- The VFS ---------------------------------------------------------------------------------- */
 
 static struct disk *sqlite_disk(sqlite3_vfs *vfs) { return ((struct sqlite_vfs *)vfs)->disk; }
 

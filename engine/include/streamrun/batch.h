@@ -7,7 +7,8 @@
  * A view is what travels: references to columns, the rows of them that are alive, what each row
  * does to the table that the stream describes, and the watermark where it moved. A view has one
  * owner. A filter makes a view with another selection, a projection one with other columns; neither
- * copies a value. All columns of a view have the same stored rows, so row number `r` is good in each.
+ * copies a value. All columns of a view have the same stored rows, so row number `r` is good in
+ * each.
  *
  * Layout of `values` by type (r is the row number):
  *
@@ -91,9 +92,9 @@ struct sr_view {
     struct sr_column **col;
     const uint16_t *sel;      /* `picked` ascending row numbers; NULL: every stored row is alive */
     struct sr_buffer *change; /* uint8_t enum sr_change a stored row; NULL: all SR_INSERT */
-    struct sr_buffer
-        *watermark;        /* int64_t a stored row: ms in force when that row arrives, so moved
-                                    by rows before it, filtered ones too; NULL: as before the view */
+    /* int64_t a stored row: ms in force when that row arrives, so moved by rows before it, filtered
+     * ones too; NULL: as before the view. */
+    struct sr_buffer *watermark;
     int64_t watermark_end; /* in force behind the last row; SR_WATERMARK_NONE: did not move */
     uint32_t split;        /* reader's number of the split that the rows came from; sources only */
     uint16_t sel_space[SR_BATCH_ROWS]; /* room that `sel` may point to */

@@ -1,13 +1,14 @@
 /* Sources and sinks: where rows enter and leave.
  *
  * The engine owns an instance's memory (the `*_size` of the type, zeroed, 16-byte aligned) and its
- * thread: no two calls on one instance overlap. No call waits: one that would have to says so through
- * struct sr_wait and is made again when the wait is over.
+ * thread: no two calls on one instance overlap. No call waits: one that would have to says so
+ * through struct sr_wait and is made again when the wait is over.
  *
  * A source consists of splits: a file, a part of a file, a partition, a range of event numbers. A
- * discoverer (one a source) names splits, now and later; readers (one a subtask) read the ones given
- * to them. The position is kept per split as a note of any size, so that splits go to other readers
- * when parallelism changes. Reading resumes at exactly the record behind the last one consumed.
+ * discoverer (one a source) names splits, now and later; readers (one a subtask) read the ones
+ * given to them. The position is kept per split as a note of any size, so that splits go to other
+ * readers when parallelism changes. Reading resumes at exactly the record behind the last one
+ * consumed.
  *
  *   check (plan time, no instance)
  *   discoverer  discover_open -> known* -> { discover }* -> discover_close
@@ -108,7 +109,8 @@ struct sr_source_type {
     /* Number `split` is the engine's, used once, ascending from 0 in each reader. */
     sr_rc (*add)(void *r, uint32_t number, const struct sr_split *split, struct sr_error *err);
     enum sr_polled (*poll)(void *r, struct sr_poll *p, struct sr_error *err);
-    /* Bytes (stream), records (framed) or rows (makes_rows: always all) of the last poll are done. */
+    /* Bytes (stream), records (framed) or rows (makes_rows: always all) of the last poll are
+     * done. */
     void (*consume)(void *r, uint32_t number, uint32_t used);
     /* Appends the note from which `add` goes on behind everything consumed. */
     sr_rc (*position)(void *r, uint32_t number, struct sr_out *note, struct sr_error *err);
@@ -148,8 +150,9 @@ struct sr_sink_open {
     /* Asks for a checkpoint soon (a redo file has grown large). */
     void (*ask_checkpoint)(const struct sr_sink_open *o);
     void *engine;
-    bool is_uncheckpointed; /* no checkpoint is taken before the end: rows may be shown as they come,
-                               at-least-once (an unbounded job without checkpointing) */
+    /* No checkpoint is taken before the end: rows may be shown as they come, at-least-once (an
+     * unbounded job without checkpointing). */
+    bool is_uncheckpointed;
 };
 
 enum sr_note_kind {

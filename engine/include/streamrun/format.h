@@ -1,7 +1,7 @@
 /* Formats: bytes to rows, rows to bytes. A format knows nothing of where bytes come from.
  *
- * The engine owns an instance's memory (`decoder_size`, `encoder_size`, zeroed, 16-byte aligned) and
- * its thread. Calls come in this order:
+ * The engine owns an instance's memory (`decoder_size`, `encoder_size`, zeroed, 16-byte aligned)
+ * and its thread. Calls come in this order:
  *
  *   check (at plan time, no instance)
  *   decoder  decode_open -> { decode }* -> decode_close
@@ -92,8 +92,8 @@ struct sr_format_type {
     /* What stands before the first record of a file (a header line); may be NULL. */
     sr_rc (*encode_head)(void *enc, struct sr_out *out, struct sr_error *err);
     /* Appends live rows [from, from + count) of v, each with its delimiter (a newline for
-     * text formats). `end`, if not NULL, has room for `count` offsets: out->len behind each row. A row that
-     * cannot be written: SR_EDATA, *done says how many rows before it were. */
+     * text formats). `end`, if not NULL, has room for `count` offsets: out->len behind each row. A
+     * row that cannot be written: SR_EDATA, *done says how many rows before it were. */
     sr_rc (*encode)(void *enc, const struct sr_view *v, uint32_t from, uint32_t count,
                     struct sr_out *out, size_t *end, uint32_t *done, struct sr_error *err);
     void (*encode_close)(void *enc);

@@ -34,10 +34,10 @@ struct sr_host {
     void (*buffer_release)(struct sr_buffer *b); /* one fewer; NULL allowed */
     /* Makes room for `len` more bytes in text column `c` of a builder; false: out of memory. */
     bool (*builder_grow)(struct sr_builder *b, uint32_t c, uint32_t len);
-    /* Column `c` of the builder refers to the bytes of `bytes` (held), instead of copies: values are
-     * then put by sr_put_span. Only while no row is in the builder. A value that is not there can
-     * still be put by sr_put_bytes: the column then turns to bytes of its own (col[c]->bytes is no
-     * longer `bytes`; spans put so far are moved), and sr_put_span must not be used any more. */
+    /* Column `c` of the builder refers to the bytes of `bytes` (held), instead of copies: values
+     * are then put by sr_put_span. Only while no row is in the builder. A value that is not there
+     * can still be put by sr_put_bytes: the column then turns to bytes of its own (col[c]->bytes is
+     * no longer `bytes`; spans put so far are moved), and sr_put_span must not be used any more. */
     void (*builder_use)(struct sr_builder *b, uint32_t c, struct sr_buffer *bytes);
     /* Rows to bytes and back, in the engine's own versioned encoding (redo files). `used` says how
      * many bytes one encoded view took; the view that comes out is the caller's: view_release. */

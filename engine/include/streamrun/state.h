@@ -115,9 +115,9 @@ struct sr_state_calls {
 
     /* Sets, moves or (SR_TIMER_NONE) clears the entry's timer; ms of event time. */
     sr_rc (*set_timer)(struct sr_map *m, uint32_t slot, int64_t ms);
-    /* Takes the next entries whose timer is at or before `until`, at most `max` of them (and a batch),
-     * and clears their timers; *count says how many, 0: none is due. They come by time, then in an
-     * order of keys that is the same in every run; `ms`, by entry, may be NULL. */
+    /* Takes the next entries whose timer is at or before `until`, at most `max` of them (and a
+     * batch), and clears their timers; *count says how many, 0: none is due. They come by time,
+     * then in an order of keys that is the same in every run; `ms`, by entry, may be NULL. */
     sr_rc (*due)(struct sr_map *m, int64_t until, uint32_t max, uint32_t *slot, int64_t *ms,
                  uint32_t *count);
 };

@@ -49,7 +49,8 @@ static struct sr_out encode(const struct manifest *m)
     return out;
 }
 
-/* Decodes exactly these bytes, in memory of exactly that size, so that sanitizers see any overrun. */
+/* Decodes exactly these bytes, in memory of exactly that size, so that sanitizers see any
+ * overrun. */
 static sr_rc decode(struct arena *a, const uint8_t *bytes, size_t len, struct manifest **out,
                     struct sr_error *err)
 {

@@ -70,7 +70,8 @@ START_TEST(tables)
 }
 END_TEST
 
-/* A cell of more than SHOW_CELL_MAX columns moves only its own row; the first column always fits. */
+/* A cell of more than SHOW_CELL_MAX columns moves only its own row; the first column always
+ * fits. */
 START_TEST(long_cells)
 {
     world_open(&w);
