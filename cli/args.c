@@ -45,6 +45,10 @@ static sr_rc args_give(struct args *a, const struct args_option *o, const char *
     if (a->options >= ARGS_MAX) {
         return error_set(err, SR_ECONFIG, "more than %u options", ARGS_MAX);
     }
+    if (value && !*value) { /* of a variable that is not set, most often */
+        return error_set(err, SR_ECONFIG, "option '--%s' has an empty value: --%s %s", o->name,
+                         o->name, o->value);
+    }
     a->given[a->options].option = o;
     a->given[a->options].value = value;
     a->options++;

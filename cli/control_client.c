@@ -1,11 +1,21 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "cli/control.h"
 #include "cli/rundir.h"
 #include "engine/base/error.h"
+
+#define CONTROL_STATUS_S 10 /* within which a job that runs says how it is */
+
+/* A stopped or stuck process takes connections, and says nothing. */
+static sr_rc control_silent(struct sr_error *err)
+{
+    return error_set(err, SR_EBUSY, "the job does not answer");
+}
 
 static sr_rc control_send(int fd, json_t *request, struct sr_error *err)
 {
@@ -15,9 +25,12 @@ static sr_rc control_send(int fd, json_t *request, struct sr_error *err)
     text[len] = '\n'; /* instead of the final zero */
     sr_rc rc = SR_OK;
     for (size_t at = 0; at <= len && rc == SR_OK;) {
-        ssize_t put = write(fd, text + at, len + 1 - at);
+        ssize_t put = send(fd, text + at, len + 1 - at, MSG_NOSIGNAL);
         if (put < 0 && errno == EINTR) continue;
-        if (put < 0) {
+        if (put < 0 && errno == EPIPE) break; /* a job that refuses has answered already */
+        if (put < 0 && errno == EAGAIN) {
+            rc = control_silent(err);
+        } else if (put < 0) {
             rc = error_errno(err, errno, "write to", "the job's socket");
         } else {
             at += (size_t)put;
@@ -38,8 +51,10 @@ static sr_rc control_receive(int fd, json_t **answer, struct sr_error *err)
     size_t room = 0;
     json_error_t e;
     sr_rc rc = SR_OK;
+    errno = 0;
     if (getline(&line, &room, in) <= 0) {
-        rc = error_set(err, SR_EIO, "the job ended before it answered");
+        rc = errno == EAGAIN ? control_silent(err)
+                             : error_set(err, SR_EIO, "the job ended before it answered");
     } else if (!(*answer = json_loads(line, 0, &e))) {
         rc = error_set(err, SR_EIO, "the job's answer is no JSON: %s", e.text);
     }
@@ -54,6 +69,11 @@ sr_rc control_ask(const struct cli *c, const char *dir, const char *job_id, json
     int fd = -1;
     sr_rc rc = rundir_connect(c, dir, job_id, &fd, err);
     if (rc == SR_OK) {
+        const char *command = json_string_value(json_object_get(request, "command"));
+        if (command && strcmp(command, "status") == 0) { /* the others take what time they need */
+            struct timeval limit = {.tv_sec = CONTROL_STATUS_S};
+            (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)); /* else waits */
+        }
         rc = control_send(fd, request, err);
         if (rc == SR_OK) {
             rc = control_receive(fd, answer, err);
@@ -89,16 +109,22 @@ enum cli_exit control_find(const struct cli *c, const char *dir, const char *nam
                            const char **job_id)
 {
     const char *const *ids = rundir_ids(c, dir);
-    const char *found = NULL, *names = "";
+    const char *found = NULL, *names = "", *silent = NULL;
     uint32_t n = 0;
     for (uint32_t i = 0; ids && ids[i]; i++) {
         json_t *answer = NULL;
         struct sr_error err;
         if (control_ask(c, dir, ids[i], json_pack("{s:s}", "command", "status"), &answer, &err) !=
             SR_OK) {
-            continue; /* its process is gone */
+            if (err.rc == SR_EBUSY) silent = ids[i]; /* else its process is gone */
+            continue;
         }
         const json_t *status = json_object_get(answer, "status");
+        if (!status) { /* too many ask it */
+            silent = ids[i];
+            json_decref(answer);
+            continue;
+        }
         if (!name || control_is_meant(c, name, ids[i], status)) {
             found = ids[i];
             const char *job = json_string_value(json_object_get(status, "name"));
@@ -112,6 +138,11 @@ enum cli_exit control_find(const struct cli *c, const char *dir, const char *nam
         return CLI_OK;
     }
     if (n > 1) return cli_fail(c, CLI_USAGE, "several jobs run, name one: %s", names);
+    if (silent && n == 0) {
+        return cli_fail(
+            c, CLI_FAILED,
+            "job %s does not answer: its process is stopped, or too many ask it at once", silent);
+    }
     if (name) return cli_fail(c, CLI_NO_JOB, "no job '%s' is running", name);
     return cli_fail(c, CLI_NO_JOB, "no job is running");
 }

@@ -149,6 +149,12 @@ static json_t *control_answer(struct supervise *job, const struct plan *plan, js
     return control_error("unknown command");
 }
 
+void control_refuse(int fd)
+{
+    control_write(fd, control_error("too many ask the job at once; try again"));
+    (void)close(fd); /* the answer was sent, or nobody waits for it */
+}
+
 void control_serve(int fd, struct supervise *job, const struct plan *plan)
 {
     char *line = malloc(CONTROL_LINE_MAX);

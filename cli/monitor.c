@@ -94,10 +94,11 @@ static void monitor_peer_run(void *arg)
     atomic_store_explicit(&p->is_done, true, memory_order_release);
 }
 
-static void monitor_accept(struct monitor *m)
+/* False: there is no descriptor left for the peer that waits. */
+static bool monitor_accept(struct monitor *m)
 {
     int fd = accept4(m->conf.listen_fd, NULL, NULL, SOCK_CLOEXEC);
-    if (fd < 0) return; /* it went away again */
+    if (fd < 0) return errno != EMFILE && errno != ENFILE; /* else it went away again */
     for (uint32_t i = 0; i < MONITOR_PEERS_MAX; i++) {
         struct monitor_peer *p = &m->peer[i];
         if (p->thread && atomic_load_explicit(&p->is_done, memory_order_acquire)) {
@@ -109,11 +110,12 @@ static void monitor_accept(struct monitor *m)
         p->monitor = m;
         p->fd = fd;
         atomic_store_explicit(&p->is_done, false, memory_order_relaxed);
-        if (thread_start(&p->thread, "control", monitor_peer_run, p, &err) == SR_OK) return;
+        if (thread_start(&p->thread, "control", monitor_peer_run, p, &err) == SR_OK) return true;
         p->thread = NULL;
         break;
     }
-    (void)close(fd); /* too many at once: the peer sees an end */
+    control_refuse(fd);
+    return true;
 }
 
 /* Columns that a line may take without being broken: asked each time, windows change. */
@@ -148,14 +150,19 @@ static void monitor_run(void *arg)
     struct pollfd p[3] = {{.fd = m->stop_fd, .events = POLLIN},
                           {.fd = m->signal_fd, .events = POLLIN},
                           {.fd = m->conf.listen_fd, .events = POLLIN}};
+    bool has_room = true;
     for (;;) {
-        int n = poll(p, 3, m->conf.has_progress ? MONITOR_PROGRESS_MS : -1);
+        /* A peer that cannot be taken now would end every poll at once. */
+        p[2].fd = has_room ? m->conf.listen_fd : -1;
+        bool is_timed = m->conf.has_progress || !has_room;
+        int n = poll(p, 3, is_timed ? MONITOR_PROGRESS_MS : -1);
         if (n < 0 && errno != EINTR) return;
-        if (n == 0) monitor_progress(m);
+        if (n == 0 && m->conf.has_progress) monitor_progress(m);
+        if (n == 0) has_room = true;
         if (n <= 0) continue;
         if (p[0].revents) return;
         if (p[1].revents) monitor_signal(m);
-        if (p[2].revents) monitor_accept(m);
+        if (p[2].revents) has_room = monitor_accept(m);
     }
 }
 

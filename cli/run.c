@@ -100,10 +100,12 @@ static enum cli_exit run_check_unfinished(struct run *r)
     sr_rc rc = store_peek(&r->c->env, &r->store_conf, r->c->arena, &e, &err);
     if (rc == SR_EABSENT) return CLI_OK;
     if (rc != SR_OK) return cli_fail(r->c, CLI_STATE, "%s", err.words);
+    if (e.damage) return cli_fail(r->c, CLI_STATE, "%s", e.damage);
     if (e.end != MANIFEST_RUNNING && e.end != MANIFEST_SUSPENDED) return CLI_OK;
     int fd = -1;
-    if (rundir_connect(r->c, r->run_dir, r->loaded.job->id, &fd, &err) == SR_OK) {
-        (void)close(fd); /* only asked whether it is there */
+    rc = rundir_connect(r->c, r->run_dir, r->loaded.job->id, &fd, &err);
+    if (rc == SR_OK) (void)close(fd); /* only asked whether it is there */
+    if (rc == SR_OK || rc == SR_EBUSY) {
         return cli_fail(r->c, CLI_BUSY,
                         "job '%s' is already running; 'streamrun status %s' shows it",
                         r->loaded.job->name, r->loaded.job->name);

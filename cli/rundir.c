@@ -5,12 +5,14 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "engine/base/error.h"
 
-#define RUNDIR_SUFFIX ".sock"
+#define RUNDIR_SUFFIX    ".sock"
+#define RUNDIR_CONNECT_S 10 /* a job that is not stuck takes a connection within */
 
 sr_rc rundir_open(const struct cli *c, const char *set, const char **dir, struct sr_error *err)
 {
@@ -57,9 +59,12 @@ sr_rc rundir_connect(const struct cli *c, const char *dir, const char *job_id, i
     if (rc != SR_OK) return rc;
     int s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (s < 0) return error_errno(err, errno, "make a socket for", to.sun_path);
+    struct timeval limit = {.tv_sec = RUNDIR_CONNECT_S};
+    (void)setsockopt(s, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)); /* else it may wait */
     if (connect(s, (const struct sockaddr *)&to, sizeof(to)) != 0) {
         int e = errno;
         (void)close(s); /* never connected */
+        if (e == EAGAIN) return error_set(err, SR_EBUSY, "job %s does not answer", job_id);
         if (e == ENOENT || e == ECONNREFUSED) {
             return error_set(err, SR_EABSENT, "job %s does not run", job_id);
         }
@@ -73,9 +78,10 @@ sr_rc rundir_listen(const struct cli *c, const char *dir, const char *job_id, in
                     struct sr_error *err)
 {
     int other = -1;
-    struct sr_error ignored;
-    if (rundir_connect(c, dir, job_id, &other, &ignored) == SR_OK) {
-        (void)close(other); /* only asked whether it is there */
+    struct sr_error why = {0};
+    sr_rc there = rundir_connect(c, dir, job_id, &other, &why);
+    if (there == SR_OK) (void)close(other); /* only asked whether it is there */
+    if (there == SR_OK || there == SR_EBUSY) {
         return error_set(err, SR_EBUSY, "a job with id %s is running already", job_id);
     }
     struct sockaddr_un at;

@@ -119,11 +119,15 @@ enum cli_exit command_list(struct cli *c, const struct args *a)
     }
     const char *const *ids = rundir_ids(c, dir);
     json_t *list = json_array();
+    bool has_silent = false;
     for (uint32_t i = 0; ids && ids[i]; i++) {
         json_t *answer = NULL;
         if (control_ask(c, dir, ids[i], json_pack("{s:s}", "command", "status"), &answer, &err) !=
             SR_OK) {
-            continue; /* its process is gone */
+            if (err.rc != SR_EBUSY) continue; /* its process is gone */
+            cli_note(c, "job %s does not answer", ids[i]);
+            has_silent = true;
+            continue;
         }
         json_array_append_new(list, running_list_json(ids[i], json_object_get(answer, "status")));
         json_decref(answer);
@@ -134,7 +138,7 @@ enum cli_exit command_list(struct cli *c, const struct args *a)
     }
     if (json_array_size(list) > 0) {
         running_list(c, list);
-    } else {
+    } else if (!has_silent) {
         cli_note(c, "no job is running (jobs listen in %s)", dir);
     }
     json_decref(list);
