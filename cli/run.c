@@ -50,7 +50,7 @@ static bool run_has_exactly_once(const struct plan *p)
     return false;
 }
 
-/* What a bounded job without a place for checkpoints cannot do. Of a plain filter nobody expects it. */
+/* What a bounded job without a place for checkpoints cannot do. Of a filter nobody expects it. */
 static void run_note_memory(const struct cli *c, const struct plan *p)
 {
     bool can_rewind = false;
