@@ -167,6 +167,9 @@ static sr_rc load_map(struct load *l, struct sr_error *err)
     const struct state *s = l->state;
     const char *name = load_text(l);
     const char *signature = load_text(l);
+    if (arena_is_broken(l->arena)) {
+        return error_set(err, SR_ENOMEM, "%s: out of memory", s->uid);
+    }
     if (!name || !signature) {
         return load_damaged(s, name ? name : "?", "its name or columns are cut off", err);
     }

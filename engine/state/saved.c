@@ -27,8 +27,9 @@ static const char *saved_columns(struct arena *a, const struct map *m, uint32_t 
         const char *type = type_text(a, &t);
         bool is_down = from == m->head.keys && from + i < m->head.keys + m->head.sorts &&
                        m->is_descending && m->is_descending[i];
-        text = arena_printf(a, "%s%s%s %s%s", text, i > 0 ? ", " : "", c->name, type ? type : "",
-                            is_down ? " DESC" : "");
+        text = type ? arena_printf(a, "%s%s%s %s%s", text, i > 0 ? ", " : "", c->name, type,
+                                   is_down ? " DESC" : "")
+                    : NULL;
     }
     return text;
 }
@@ -37,12 +38,16 @@ const char *saved_signature(struct arena *a, const struct map *m)
 {
     const char *keys = saved_columns(a, m, 0, m->head.keys);
     const char *values = saved_columns(a, m, m->head.keys + m->head.sorts, m->head.values);
+    if (!keys || !values) {
+        return NULL;
+    }
     if (m->kind != SR_MAP_ORDERED) {
         return arena_printf(a, "%s: keys (%s), values (%s)", saved_kind(m->kind), keys, values);
     }
     const char *sorts = saved_columns(a, m, m->head.keys, m->head.sorts);
-    return arena_printf(a, "%s: keys (%s), order (%s), values (%s)", saved_kind(m->kind), keys,
-                        sorts, values);
+    return sorts ? arena_printf(a, "%s: keys (%s), order (%s), values (%s)", saved_kind(m->kind),
+                                keys, sorts, values)
+                 : NULL;
 }
 
 void saved_return(struct map *m)
