@@ -177,6 +177,7 @@ static void conf_add_page(struct reader *rd, struct page *page, enum entry_rank 
     if (!root) {
         if (rank == RANK_JOB) {
             reader_fault(rd, (struct place){page->name, 0, 0}, NULL, "the file is empty");
+            rd->is_unreadable = true; /* that it lacks everything else goes without saying */
         }
         page->is_read = true;
         return;

@@ -119,6 +119,9 @@ static void keys_check_place(struct reader *rd, const char *key, const char *pla
     if (scheme && strncmp(place, "file://", 7) != 0 && strncmp(place, "sqlite://", 9) != 0) {
         reader_fault(rd, keys_place(rd, key), "file:///directory, sqlite:///file.db, or a path",
                      "places such as %.*s:// are not there yet", (int)(scheme - place), place);
+    } else if (scheme && scheme[3] != '/') {
+        reader_fault(rd, keys_place(rd, key), "file:///directory, sqlite:///file.db, or a path",
+                     "%s: no absolute path follows '%.*s://'", key, (int)(scheme - place), place);
     }
 }
 

@@ -460,6 +460,7 @@ struct steps_found {
     struct steps_one *one;
     struct job_step *step;
     uint32_t count, space;
+    bool is_over; /* there are too many, and it was said */
 };
 
 static bool steps_is_name(const char *name)
@@ -493,7 +494,10 @@ static struct steps_one *steps_add(struct steps_found *f, enum job_step_kind kin
     struct reader *rd = f->rd;
 
     if (f->count == READER_STEPS_MAX) {
-        reader_fault(rd, at, NULL, "the job has more than %u steps", READER_STEPS_MAX);
+        if (!f->is_over) {
+            reader_fault(rd, at, NULL, "the job has more than %u steps", READER_STEPS_MAX);
+        }
+        f->is_over = true;
         return NULL;
     }
     if (!steps_is_name(name)) {

@@ -1,6 +1,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,12 +51,27 @@ static sr_rc posix_open(const struct sr_files *fs, const char *path, uint32_t fl
     return SR_OK;
 }
 
+/* What has no places to read at, a pipe or a terminal, is read on from where it is; it was opened
+ * without waiting, so this waits for whoever writes. */
+static ssize_t posix_read_on(int fd, void *buf, size_t len)
+{
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    ssize_t n = -1;
+    do {
+        n = poll(&p, 1, -1) < 0 ? -1 : read(fd, buf, len);
+    } while (n < 0 && errno == EAGAIN);
+    return n;
+}
+
 static sr_rc posix_read(struct sr_file *f, void *buf, size_t len, uint64_t at, size_t *got,
                         struct sr_error *err)
 {
     size_t done = 0;
     while (done < len) {
         ssize_t n = pread(f->fd, (char *)buf + done, len - done, (off_t)(at + done));
+        if (n < 0 && errno == ESPIPE) {
+            n = posix_read_on(f->fd, (char *)buf + done, len - done);
+        }
         if (n < 0 && errno == EINTR) {
             continue;
         }

@@ -150,8 +150,11 @@ static void bind_check_unused(struct binder *b)
         }
     }
     if (sinks == 0) {
-        bind_fault_at(b, (struct place){.file = b->job->file}, "sinks: where rows go",
-                      "the job has no sink");
+        const struct job *job =
+            b->job; /* told already, in these words, where it was read from a file */
+        const char *file = job->steps > 0 ? job->step[0].name.at.file : job->file;
+        bind_fault_at(b, (struct place){.file = file}, "sinks: where rows go",
+                      "the job has no sinks");
     }
 }
 

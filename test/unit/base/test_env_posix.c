@@ -213,8 +213,37 @@ START_TEST(a_log_line_is_one_line_with_level_and_name)
 }
 END_TEST
 
+/* A job may come from a pipe; whoever writes it may begin after it was opened. */
+START_TEST(a_fifo_is_read_to_its_end_however_late_it_is_written)
+{
+    set_up();
+    ck_assert_int_eq(mkfifo(in_dir("f"), 0600), 0);
+    struct sr_file *f = NULL;
+    ck_assert_int_eq(fs->open(fs, in_dir("f"), SR_FILE_READ, &f, &err), SR_OK);
+    pid_t writer = fork();
+    if (writer == 0) {
+        FILE *to = fopen(in_dir("f"), "w");
+        (void)fputs("half, ", to);
+        (void)fflush(to);
+        (void)fputs("and half", to);
+        _exit(fclose(to) == 0 ? 0 : 1);
+    }
+    char buf[32] = {0};
+    size_t got = 0;
+    ck_assert_int_eq(fs->read(f, buf, sizeof(buf), 0, &got, &err), SR_OK);
+    ck_assert_str_eq(buf, "half, and half");
+    ck_assert_uint_eq(got, 14);
+    int status = -1;
+    ck_assert_int_eq(waitpid(writer, &status, 0), writer);
+    ck_assert_int_eq(status, 0);
+    ck_assert_int_eq(close_file(f), SR_OK);
+    tear_down();
+}
+END_TEST
+
 UNIT_MAIN("env_posix", bytes_are_where_they_were_written,
           failures_name_the_operation_the_path_and_the_code, a_private_file_is_for_its_owner_alone,
           rename_replaces_only_when_it_may, a_directory_is_listed_in_byte_order,
           a_lock_is_held_by_one_until_it_closes, opening_a_fifo_does_not_wait,
+          a_fifo_is_read_to_its_end_however_late_it_is_written,
           clocks_go_on_and_random_numbers_differ, a_log_line_is_one_line_with_level_and_name)

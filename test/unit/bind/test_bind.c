@@ -116,7 +116,7 @@ START_TEST(all_faults_of_the_names_come_at_once)
     jobs_check_faults(
         "source a; schema=k INT\n"
         "transform a; from=a\n",
-        "0:0 the job has no sink [sinks: where rows go]\n"
+        "0:0 the job has no sinks [sinks: where rows go]\n"
         "2:11 transform 'a' has the name of a source [give one of them another name]\n"
         "2:11 transform 'a' is not used [name it in `from`, or take it out]\n");
 }

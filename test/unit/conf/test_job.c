@@ -611,6 +611,26 @@ START_TEST(schemas)
 }
 END_TEST
 
+/* One fault says that there are too many steps, however many. */
+START_TEST(too_many_steps_are_one_fault)
+{
+    setup();
+    static char text[64 * 1024];
+    size_t n = (size_t)snprintf(text, sizeof(text), KIT_HEAD KIT_SINK "transforms:\n");
+    for (int i = 0; i < 1500; i++) {
+        n += (size_t)snprintf(text + n, sizeof(text) - n, "  t%d: {from: in}\n", i);
+    }
+    ck_assert_uint_lt(n, sizeof(text));
+    ck_assert_int_eq(kit_read(&k, text), SR_ECONFIG);
+    uint32_t told = 0;
+    for (uint32_t i = 0; i < k.faults.count; i++) {
+        told += strstr(k.faults.fault[i].words, "more than 1000 steps") != NULL;
+    }
+    ck_assert_uint_eq(told, 1);
+    done();
+}
+END_TEST
+
 /* What a step or a job must have, and what its values may be. */
 START_TEST(what_must_be)
 {
@@ -620,6 +640,10 @@ START_TEST(what_must_be)
     (void)kit_read(&k, "parallelism.default: 1\n");
     ck_assert_ptr_nonnull(kit_fault(&k, 0, 0, "the job has no sources"));
     ck_assert_ptr_nonnull(kit_fault(&k, 0, 0, "the job has no sinks"));
+    (void)kit_read(&k, "# nothing\n");
+    (void)kit_only(&k, 0, 0, "the file is empty");
+    (void)kit_read(&k, "execution.checkpointing.dir: 'file://'\n" KIT_HEAD KIT_SINK);
+    (void)kit_only(&k, 1, 31, "no absolute path follows 'file://'");
     (void)kit_read(&k, "pipeline.fixed-job-id: xyz\n" KIT_HEAD KIT_SINK);
     (void)kit_only(&k, 1, 24, "a job id is 32 hexadecimal digits");
     ck_assert_int_eq(
@@ -679,4 +703,5 @@ END_TEST
 
 UNIT_MAIN("job", whole_job, places_in_texts, all_faults_at_once, half_a_job, too_many_faults,
           not_there_yet, flink_keys, precedence, wrong_inputs, secrets, description_reads_back,
-          description_without_its_secret, schemas, what_must_be, keys_are_found)
+          description_without_its_secret, schemas, too_many_steps_are_one_fault, what_must_be,
+          keys_are_found)
