@@ -39,11 +39,13 @@ static const struct args_option options_running[] = {
     COMMON};
 static const struct args_option options_savepoint[] = {
     {"dir", "savepointPath", 'p', "DIR", "where the savepoint goes; else execution.checkpointing.savepoint-dir"},
+    {"type", NULL, 't', "TYPE", "Flink's canonical or native: the same here"},
     {"run-dir", NULL, 0, "DIR", "where running jobs listen; else $STREAMRUN_RUN_DIR"},
     COMMON};
 static const struct args_option options_stop[] = {
     {"dir", "savepointPath", 'p', "DIR", "where the savepoint goes; else execution.checkpointing.savepoint-dir"},
     {"drain", NULL, 'd', NULL, "first send watermark +infinity: windows close, nothing can go on"},
+    {"type", NULL, 't', "TYPE", "Flink's canonical or native: the same here"},
     {"run-dir", NULL, 0, "DIR", "where running jobs listen; else $STREAMRUN_RUN_DIR"},
     COMMON};
 static const struct args_option options_validate[] = {

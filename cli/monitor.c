@@ -82,8 +82,8 @@ static void monitor_signal(struct monitor *m)
     }
     if (m->was_asked) _exit(128 + (int)info.ssi_signo);
     m->was_asked = true;
-    cli_note(m->conf.cli, "signal %u: saving a last checkpoint; again to end at once",
-             info.ssi_signo);
+    cli_note(m->conf.cli, "signal %u: %s; again to end at once", info.ssi_signo,
+             m->conf.is_durable ? "saving a last checkpoint" : "ending");
     supervise_ask(m->conf.job, RUN_ASK_SUSPEND);
 }
 

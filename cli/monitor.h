@@ -19,6 +19,7 @@ struct monitor_conf {
     struct supervise *job;
     int listen_fd;        /* -1: no control socket */
     const char *log_file; /* reopened at SIGHUP; NULL: none */
+    bool is_durable;      /* a checkpoint outlives the process */
     bool is_detached;     /* stdout goes to the log file too */
     bool has_progress;    /* a line on stderr, drawn again and again */
 };

@@ -123,6 +123,19 @@ static uint64_t run_new_lineage(const struct cli *c)
     return v != 0 ? v : 1;
 }
 
+/* Names the newest of each job: entries are in order of jobs, then numbers. */
+static enum cli_exit run_find_several(const struct cli *c, const char *path,
+                                      const struct store_list *l)
+{
+    (void)cli_fail(c, CLI_STATE, "%s holds checkpoints of several jobs; name one of these:", path);
+    for (uint32_t i = 0; i < l->count; i++) {
+        const struct store_entry *e = &l->entry[i], *next = e + 1;
+        bool is_newest = i + 1 == l->count || strcmp(e->job_id, next->job_id) != 0;
+        if (is_newest && !e->damage) fprintf(c->err, "  %s (%s)\n", e->path, e->job_name);
+    }
+    return CLI_STATE;
+}
+
 /* The checkpoint with the highest number: numbers never go back, so it is the newest. */
 static enum cli_exit run_find(struct cli *c, const char *path, const struct store_entry **out)
 {
@@ -135,10 +148,7 @@ static enum cli_exit run_find(struct cli *c, const char *path, const struct stor
     for (uint32_t i = 1; i < l.count; i++) {
         const struct store_entry *e = &l.entry[i];
         if (e->job_id && newest->job_id && strcmp(e->job_id, newest->job_id) != 0) {
-            return cli_fail(c, CLI_STATE,
-                            "%s holds checkpoints of several jobs; name one of them, as 'streamrun "
-                            "checkpoints list %s' shows them",
-                            path, path);
+            return run_find_several(c, path, &l);
         }
         if (e->checkpoint > newest->checkpoint) newest = e;
     }
@@ -304,6 +314,7 @@ static enum cli_exit run_supervise(struct run *r)
         .listen_fd = r->listen_fd,
         .log_file = is_detached ? r->detach.log_file : settings->log_file,
         .is_detached = is_detached,
+        .is_durable = store_is_durable(r->store),
         .has_progress = !is_detached && !c->is_quiet && r->loaded.plan->is_bounded &&
                         isatty(STDERR_FILENO) != 0};
     enum cli_exit code = CLI_FAILED;

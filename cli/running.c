@@ -1,6 +1,7 @@
 /* savepoint, stop, cancel, list, status: what can be asked of a running job. */
 #include <inttypes.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli/commands.h"
 #include "cli/control.h"
@@ -37,6 +38,10 @@ static enum cli_exit running_ask(struct cli *c, const struct args *a, json_t *re
 
 static enum cli_exit running_savepoint(struct cli *c, const struct args *a, const char *command)
 {
+    const char *type = args_value(a, "type");
+    if (type && strcasecmp(type, "canonical") != 0 && strcasecmp(type, "native") != 0) {
+        return cli_fail(c, CLI_USAGE, "%s: --type is canonical or native, not '%s'", command, type);
+    }
     json_t *request = json_pack("{s:s, s:b}", "command", command, "drain", args_has(a, "drain"));
     const char *dir = args_value(a, "dir");
     if (!dir && a->words > 1) dir = a->word[1]; /* Flink's: savepoint JOB DIR */
@@ -193,9 +198,8 @@ enum cli_exit command_status(struct cli *c, const struct args *a)
         json_decref(answer);
         return CLI_OK;
     }
-    fprintf(c->out, "%s (%s): %s for %s, attempt %" PRId64 "\n", running_text(s, "name"),
-            running_text(s, "jid"), running_text(s, "state"),
-            show_duration(c->arena, running_int(s, "duration") * 1000), running_int(s, "attempt"));
+    fprintf(c->out, "%s (%s): %s for %s\n", running_text(s, "name"), running_text(s, "jid"),
+            running_text(s, "state"), show_duration(c->arena, running_int(s, "duration") * 1000));
     running_checkpoints(c, json_object_get(s, "checkpoints"));
     if (*running_text(s, "checkpoint-failure")) {
         fprintf(c->out, "last failed checkpoint: %s\n", running_text(s, "checkpoint-failure"));

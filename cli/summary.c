@@ -73,7 +73,10 @@ static void summary_line(const struct cli *c, const char *name, const struct sum
                 show_count(a, s->written));
     }
     int64_t rest = s->read - (written + s->filtered + s->absorbed + s->late + s->dead + s->skipped);
-    if (rest != 0) fprintf(c->err, "; on the way %s", show_count(a, rest));
+    if (rest > 0) fprintf(c->err, "; on the way %s", show_count(a, rest));
+    if (rest < 0) {
+        fprintf(c->err, "; %s too many: counted before the job was changed", show_count(a, -rest));
+    }
 }
 
 int64_t summary_print(const struct cli *c, const struct plan *plan, const struct run_status *s)

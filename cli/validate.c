@@ -35,6 +35,12 @@ static enum cli_exit validate_one(struct cli *c, const struct args *a, const cha
     struct loaded l;
     enum cli_exit code = load_job(c, a, path, NULL, &l);
     if (code == CLI_USAGE) return code;
+    if (l.job && l.job->settings.storage.index == STORAGE_JOBMANAGER) {
+        fault_add(l.faults, FAULT_WARNING, (struct place){path, 0, 0},
+                  "set execution.checkpointing.dir, and storage to filesystem",
+                  "checkpoints lie in memory only and die with the process "
+                  "(execution.checkpointing.storage: jobmanager)");
+    }
     show_faults(c, l.faults);
     if (code == CLI_OK && args_has(a, "strict") && l.faults->warnings > 0) code = CLI_CONFIG;
     if (code != CLI_OK || !l.plan) return code;

@@ -1,5 +1,6 @@
 #include "engine/sql/parse.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,12 +106,33 @@ static struct parse_expected parse_list_expected(const bool *can)
     return e;
 }
 
+#define PARSE_HINT_RESERVED \
+    "it is a reserved word: a column of that name needs backticks, `like this`"
+
+/* Whether the word that ends at `end` begins a literal, DATE '...' say, and was meant as a column. */
+static bool parse_begins_literal(const struct parser *p, uint32_t end)
+{
+    static const char *const words[] = {"DATE", "TIME", "TIMESTAMP", "INTERVAL"};
+    uint32_t from = end;
+    while (from > 0 && (isalnum((unsigned char)p->text[from - 1]) || p->text[from - 1] == '_')) {
+        from--;
+    }
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (strlen(words[i]) == end - from &&
+            strncasecmp(words[i], p->text + from, end - from) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void parser_unexpected(struct parser *p, int kind, struct token t, const bool *can)
 {
     struct parse_expected e = parse_list_expected(can);
     const char *word = p->text + t.at;
     if (kind == 0) {
-        parser_fail(p, p->behind, NULL, "the text ends too early%s", e.text);
+        const char *after = parse_begins_literal(p, p->behind) ? PARSE_HINT_RESERVED : NULL;
+        parser_fail(p, p->behind, after, "the text ends too early%s", e.text);
         return;
     }
     const char *hint = NULL;
@@ -118,7 +140,10 @@ void parser_unexpected(struct parser *p, int kind, struct token t, const bool *c
     if (is_word && parse_is_for_later(word, t.len)) {
         hint = "Flink has this; streamrun does not have it yet";
     } else if (is_word && (can[TK_ID] || kind == TK_RESERVED)) {
-        hint = "it is a reserved word: a column of that name needs backticks, `like this`";
+        hint = PARSE_HINT_RESERVED;
+    } else if (parse_begins_literal(p, p->behind)) {
+        hint = "the word before it is a reserved one: a column of that name needs backticks, "
+               "`like this`";
     }
     parser_fail(p, t.at, hint, "unexpected '%.*s'%s", (int)(t.len < 60 ? t.len : 60), word, e.text);
 }
