@@ -69,3 +69,48 @@ def config_says_where_each_value_came_from(p):
 def version_is_one_line_or_json(p):
     assert ok(p.run("version")).stdout.startswith(b"streamrun 0.")
     assert json.loads(ok(p.run("version", "--json")).stdout)["version"]
+
+
+@test
+def every_answer_is_json_when_asked_for(p):
+    job = p.job("page-hits.yaml")
+    for args in (["help"], ["help", "run"], ["help", "path"], ["help", "sources"], ["connectors"], ["connectors", "csv"],
+                 ["functions"], ["functions", "CASE"], ["eval", "1 + 2"], ["version"], ["plan", job], ["config", job],
+                 ["validate", job], ["list"]):
+        done = ok(p.run(*args, "--json"))
+        json.loads(done.stdout)
+        assert not done.stderr, args
+
+
+@test
+def words_that_nobody_asked_for_are_refused(p):
+    for args in (["list", "x"], ["version", "x"], ["status", "a", "b"], ["plan", "a.yaml", "b.yaml"], ["help", "a", "b"],
+                 ["savepoint", "job", "dir", "more"]):
+        done = ok(p.run(*args), 2)
+        assert b"one word too many" in done.stderr and not done.stdout, args
+
+
+@test
+def help_tells_a_key_by_its_name_of_today_and_once(p):
+    text = ok(p.run("help", "state.checkpoints.dir")).stdout.decode()
+    assert text.startswith("execution.checkpointing.dir (job)") and "older name: state.checkpoints.dir" in text
+    assert ok(p.run("help", "on-error")).stdout.startswith(b"on-error (source, transform, sink)\n")
+
+
+@test
+def config_keeps_its_columns_where_a_value_is_long(p):
+    job = p.write("wide.yaml", "sources:\n  e: {connector: filesystem, path: '" + "x" * 300 + "', format: raw, "
+                  "schema: {l: STRING}}\nsinks: {o: {from: e, connector: print}}\n")
+    lines = ok(p.run("config", job)).stdout.decode().splitlines()
+    assert sum(len(line) > 200 for line in lines) == 1, max(map(len, lines))
+    assert all(line == line.rstrip() for line in lines)
+
+
+@test
+def a_plain_filter_says_nothing_but_its_summary(p):
+    job = p.write("f.yaml", "sources: {e: {connector: stdin, format: raw, schema: {l: STRING}}}\n"
+                  "sinks: {o: {from: e, connector: stdout, format: raw}}\n")
+    done = ok(p.run("run", job, stdin=b"a\nb\n"))
+    assert done.stdout == b"a\nb\n" and done.stderr.count(b"\n") == 1 and b"read 2 = written 2" in done.stderr
+    done = ok(p.run("run", "-q", job, stdin=b"a\n"))
+    assert done.stdout == b"a\n" and not done.stderr

@@ -109,3 +109,33 @@ def there_is_no_running_job(p):
 def checkpoints_of_nothing_end_with_4(p):
     ok(p.run("checkpoints", "list", p.dir / "absent"), 4)
     ok(p.run("resume", "--from", p.dir / "absent"), 4)
+
+
+@test
+def a_place_on_another_machine_is_a_fault(p):
+    for key in ("execution.checkpointing.dir", "execution.checkpointing.savepoint-dir"):
+        done = ok(p.run("validate", p.job("nexmark-q0.yaml"), "-D", f"{key}=s3://bucket/x"), 3)
+        assert b"s3://" in done.stderr and b"file:///" in done.stderr
+
+
+@test
+def state_in_memory_is_a_warning_that_strict_counts(p):
+    args = ["validate", p.job("nexmark-q0.yaml"), "-D", "execution.checkpointing.storage=jobmanager"]
+    assert b"warning" in ok(p.run(*args)).stderr
+    ok(p.run(*args, "--strict"), 3)
+
+
+@test
+def a_reserved_word_as_a_column_gets_its_hint(p):
+    done = ok(p.run("eval", "timestamp = 1"), 3)
+    assert b"backticks" in done.stderr
+    assert b"backticks" in ok(p.run("eval", "UPPER(date)"), 3).stderr
+
+
+@test
+def more_columns_than_a_step_may_have_are_one_fault(p):
+    columns = "".join(f"      - auction + {i} AS c{i}\n" for i in range(10002))
+    done = ok(p.run("validate", p.write("wide.yaml", "sources: {e: {connector: nexmark, events.num: 1}}\n"
+                                        f"transforms:\n  x:\n    from: e\n    select:\n{columns}"
+                                        "sinks: {o: {from: x, connector: blackhole}}\n")), 3)
+    assert done.stderr.count(b"error:") == 1 and b"more than 10000 columns" in done.stderr, done.stderr[-500:]

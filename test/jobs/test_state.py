@@ -182,3 +182,49 @@ def a_poor_exit_leaves_nothing_behind_that_resume_would_not_remove(p):
     assert sorted(packages(p.dir / "packages.sqlite")) == sorted(expect)
     left = [f for f in p.dir.iterdir() if "redo" in f.name and f.is_dir() and any(f.iterdir())]
     assert not left, left
+
+
+@test
+def a_running_job_is_busy_not_unfinished(p):
+    """Plain `run` beside a run of the same job says who runs, not how to take its state over."""
+    text = LONG.replace("STORE", f"{p.dir}/store.db").replace("OUT", f"{p.dir}/out/").replace("events.num: 2000000", "events.num: 0")
+    job = p.write("job.yaml", text.replace("rate-limit: 2000000", "rate-limit: 1000"))
+    child = p.start("run", job)
+    wait_for("a checkpoint", lambda: (p.status() or {}).get("checkpoints", {}).get("completed", 0) > 0)
+    assert b"already running" in ok(p.run("run", job), 5).stderr
+    assert p.status(job)["name"] == "long", "found by the path of its file"
+    child.kill()
+    child.wait()
+    assert b"--continue" in ok(p.run("run", job), 4).stderr
+
+
+@test
+def resume_lists_the_jobs_where_there_are_several(p):
+    for name in ("one", "two"):
+        ok(p.run("run", p.write(f"{name}.yaml", f"execution.checkpointing.dir: {p.dir}/all\n"
+                                "sources: {e: {connector: nexmark, events.num: 10}}\n"
+                                "sinks: {o: {from: e, connector: blackhole}}\n")))
+    done = ok(p.run("resume", "--from", p.dir / "all"), 4)
+    assert b"/chk-1 (one)" in done.stderr and b"/chk-1 (two)" in done.stderr, done.stderr
+
+
+@test
+def a_bounded_job_that_keeps_nothing_says_so_at_sigterm(p):
+    child = p.start("run", p.write("job.yaml", "sources: {e: {connector: nexmark, events.num: 1000000, rate-limit: 1000}}\n"
+                                   "sinks: {o: {from: e, connector: blackhole}}\n"))
+    wait_for("the job", lambda: (p.status() or {}).get("state") == "RUNNING")
+    child.send_signal(SIGTERM)
+    done = ended(child, 7)
+    assert b"no state was kept" in done.stderr and b"saving" not in done.stderr, done.stderr
+
+
+@test
+def the_log_of_a_detached_job_lies_beside_its_state(p):
+    for place, log in (("store.db", ""), ("states", "states/")):
+        job = p.write("job.yaml", ENDLESS.replace('"STORE"', f"{p.dir}/{place}"))
+        job_id = ok(p.run("run", "-d", "--fresh", job)).stdout.decode().strip()
+        assert (p.dir / f"{log}{job_id}.log").exists(), place
+        ok(p.run("cancel"))
+        wait_for("its end", lambda: p.status() is None)
+    done = ok(p.run("run", "-d", "--fresh", job, "-D", "log.file=/nowhere/x.log"), 1)
+    assert b"/nowhere/x.log" in done.stderr and not done.stdout
