@@ -57,7 +57,7 @@ struct job_step {
     struct job_text watermark; /* "ts AS ts - INTERVAL '5' SECOND" */
     struct job_texts primary_key;
     enum job_on_error on_error;
-    int64_t rate_limit;                  /* sources: records a second, of all subtasks; 0: none */
+    int64_t rate_limit;          /* sources: records a second, of all subtasks; 0: none */
     enum sr_guarantee guarantee; /* sink.delivery-guarantee; SR_NO_GUARANTEE: not written */
     struct place guarantee_at;
     /* transforms */

@@ -6,7 +6,7 @@
 
 #include "engine/base/arena.h"
 #include "engine/base/error.h"
-#include "engine/run/inner.h"
+#include "engine/run/supervise_inner.h"
 
 #define CHECKPOINTING_RETRY_US INT64_C(1000000) /* before a last checkpoint is tried again */
 
@@ -317,13 +317,6 @@ sr_rc checkpointing_saved(struct supervise *s, struct report *r, struct sr_error
     int64_t now_us = s->env->mono_us(s->env);
     cmd = coord_stored(&k->coord, cmd.checkpoint, rc == SR_OK, now_us);
     return checkpointing_do(s, &cmd, now_us, &why, err);
-}
-
-sr_rc checkpointing_declined(struct supervise *s, const struct report *r, struct sr_error *err)
-{
-    int64_t now_us = s->env->mono_us(s->env);
-    struct coord_cmd cmd = coord_declined(&s->ck.coord, r->checkpoint, now_us);
-    return checkpointing_do(s, &cmd, now_us, &r->error, err);
 }
 
 void checkpointing_confirmed(struct supervise *s, const struct report *r)

@@ -140,8 +140,11 @@ sr_rc crew_new(struct crew **out, const struct crew_conf *conf, struct sr_error 
     sr_rc rc = reports_init(&c->reports, err);
     c->first = calloc(p->vertices, sizeof(*c->first));
     c->pool = calloc(p->nodes, sizeof(struct splits *));
-    if (rc == SR_OK && (!c->first || !c->pool)) rc = error_set(err, SR_ENOMEM, "out of memory");
     if (rc != SR_OK) goto out;
+    if (!c->first || !c->pool) {
+        rc = error_set(err, SR_ENOMEM, "out of memory");
+        goto out;
+    }
     uint32_t tasks = 0;
     for (uint32_t i = 0; i < p->vertices; i++) {
         c->first[i] = tasks;

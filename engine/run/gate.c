@@ -103,7 +103,7 @@ static sr_rc gate_merge_view(struct gate *g, struct gate_input *in, struct sr_vi
              * it. */
             buffer_release(v->watermark);
             v->watermark = NULL;
-        } else if (others != SR_WATERMARK_END || g->inputs > 1) {
+        } else if (g->inputs > 1) {
             sr_rc rc = gate_merge_rows(g, v, others, err);
             if (rc != SR_OK) return rc;
         }

@@ -21,13 +21,6 @@ void counters_get(const struct counters *c, struct counts *out)
     }
 }
 
-void counters_add_all(struct counters *c, const struct counts *by)
-{
-    for (uint32_t i = 0; i < COUNTER_COUNT; i++) {
-        counters_add(c, (enum counter_name)i, by->value[i]);
-    }
-}
-
 void counts_add(struct counts *to, const struct counts *by)
 {
     for (uint32_t i = 0; i < COUNTER_COUNT; i++) {

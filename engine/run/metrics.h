@@ -57,7 +57,6 @@ static inline void counters_watermark(struct counters *c, int64_t ms)
 }
 
 void counters_get(const struct counters *c, struct counts *out);
-void counters_add_all(struct counters *c, const struct counts *by);
 void counts_add(struct counts *to, const struct counts *by);
 
 const char *counter_text(enum counter_name name); /* "bytes_in" */

@@ -12,7 +12,6 @@
 
 enum report_kind {
     REPORT_SAVED,     /* the task's part of `checkpoint` */
-    REPORT_DECLINED,  /* it could not; error says why */
     REPORT_CONFIRMED, /* its sink has committed everything up to `checkpoint` */
     REPORT_DRAINED,   /* its source is read to its end */
     REPORT_WANTED,    /* its sink wants a checkpoint soon */

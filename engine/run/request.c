@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "engine/base/error.h"
-#include "engine/run/inner.h"
+#include "engine/run/supervise_inner.h"
 
 /* --- Requests --------------------------------------------------------------------------------- */
 

@@ -1,7 +1,5 @@
 #include "engine/run/restart.h"
 
-#include <stdio.h>
-
 #include "engine/base/assert.h"
 
 void restart_init(struct restart *r, const struct settings *s, bool has_checkpoints)
@@ -75,23 +73,4 @@ struct restart_answer restart_failed(struct restart *r, int64_t now_us, uint64_t
         return restart_exponential(r, now_us, chance);
     }
     return (struct restart_answer){.give_up = true};
-}
-
-void restart_words(const struct restart *r, char *out, uint32_t size)
-{
-    switch (r->strategy) {
-    case RESTART_UNSET:
-    case RESTART_NONE:
-        (void)snprintf(out, size, "no restart strategy");
-        return;
-    case RESTART_FIXED:
-        (void)snprintf(out, size, "fixed-delay (attempts %lld, delay %lld ms)",
-                       (long long)r->attempts_max, (long long)(r->delay_us / 1000));
-        return;
-    case RESTART_EXPONENTIAL:
-        (void)snprintf(out, size, "exponential-delay (attempts %lld, %lld ms to %lld ms)",
-                       (long long)r->attempts_max, (long long)(r->delay_us / 1000),
-                       (long long)(r->delay_max_us / 1000));
-        return;
-    }
 }

@@ -38,7 +38,5 @@ void restart_init(struct restart *r, const struct settings *s, bool has_checkpoi
 void restart_running(struct restart *r, int64_t now_us);
 /* The job failed. `chance` is any random number. */
 struct restart_answer restart_failed(struct restart *r, int64_t now_us, uint64_t chance);
-/* "exponential-delay(...)", for messages, as Flink names it; `size` at least 200. */
-void restart_words(const struct restart *r, char *out, uint32_t size);
 
 #endif

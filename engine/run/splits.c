@@ -6,6 +6,8 @@
 #include "engine/base/assert.h"
 #include "engine/base/error.h"
 
+#define SPLITS_LOOK_US INT64_C(1000000) /* until the next discovery, where a source does not say */
+
 /* --- One split -------------------------------------------------------------------------------- */
 
 void split_done(struct split *s)
@@ -232,7 +234,7 @@ static sr_rc splits_discover(struct splits *s, int64_t now_us, struct sr_error *
 {
     if (s->is_all || now_us < s->next.until_us) return SR_OK;
     struct splits_adder adder = {.base = {.add = splits_add}, .splits = s};
-    struct sr_wait wait = {.fd = -1, .until_us = now_us + 1000000};
+    struct sr_wait wait = {.fd = -1, .until_us = now_us + SPLITS_LOOK_US};
     switch (s->node->source->discover(s->discoverer, &adder.base, &wait, err)) {
     case SR_DISCOVERED_ALL:
         s->is_all = true;

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "engine/base/arena.h"
-#include "engine/run/inner.h"
+#include "engine/run/supervise_inner.h"
 
-/* Calls once for every node that runs in a task of its vertex. */
+/* Adds the counters of the nodes that run in one task. */
 static void status_add_task(struct task *t, struct task_node *node, struct counts *by_node)
 {
     uint32_t nodes = task_nodes(t, node);

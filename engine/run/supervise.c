@@ -1,4 +1,4 @@
-/* The life of a job: start, run, pause after a failure, start again, end. inner.h draws it. */
+/* The life of a job: start, run, pause after a failure, start again, end. supervise_inner.h draws it. */
 #include "engine/run/supervise.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "engine/base/arena.h"
 #include "engine/base/error.h"
-#include "engine/run/inner.h"
+#include "engine/run/supervise_inner.h"
 
 /* --- Asking ---------------------------------------------------------------------------------- */
 
@@ -84,8 +84,7 @@ static sr_rc supervise_open(struct supervise *s, struct sr_error *err)
     if (rc == SR_OK) rc = supervise_find_restore(s, &restore, err);
     if (rc != SR_OK) return rc;
     const char *redo_dir = NULL; /* right for a store that dies with the process */
-    bool is_uncheckpointed =
-        !s->conf.plan->is_bounded && s->conf.plan->job->settings.interval.us <= 0;
+    bool is_uncheckpointed = !s->plan->is_bounded && s->plan->job->settings.interval.us <= 0;
     if (store_is_durable(s->conf.store)) {
         redo_dir = store_redo_dir(s->conf.store, err);
         if (!redo_dir) return err->rc;
@@ -236,17 +235,16 @@ static bool supervise_is_closed_pipe(const struct supervise *s, const struct rep
     return r->error.rc == SR_ECLOSED && s->crew->task[r->task].has_sink;
 }
 
-/* True: go on with the next one. */
-static bool supervise_hear_failure(struct supervise *s, const struct report *r)
+static void supervise_hear_failure(struct supervise *s, const struct report *r)
 {
     if (supervise_is_closed_pipe(s, r)) {
         supervise_finish(s, RUN_CLOSED, &r->error);
     } else {
         supervise_failed(s, &r->error);
     }
-    return false;
 }
 
+/* Takes r. True: the attempt goes on, and so does the next report. */
 static bool supervise_hear(struct supervise *s, struct report *r)
 {
     struct sr_error err = {.rc = SR_OK};
@@ -256,9 +254,6 @@ static bool supervise_hear(struct supervise *s, struct report *r)
     case REPORT_SAVED:
         rc = checkpointing_saved(s, r, &err);
         r = NULL;
-        break;
-    case REPORT_DECLINED:
-        rc = checkpointing_declined(s, r, &err);
         break;
     case REPORT_CONFIRMED:
         checkpointing_confirmed(s, r);
@@ -273,7 +268,8 @@ static bool supervise_hear(struct supervise *s, struct report *r)
         s->ended++;
         break;
     case REPORT_FAILED:
-        goes_on = supervise_hear_failure(s, r);
+        supervise_hear_failure(s, r);
+        goes_on = false;
         break;
     }
     report_free(r);

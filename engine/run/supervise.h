@@ -52,7 +52,7 @@ void supervise_ask(struct supervise *s, enum run_ask what); /* async-signal-safe
 sr_rc supervise_savepoint(struct supervise *s, const char *dir, bool stop, bool drain,
                           char path[4096], struct sr_error *err);
 
-/* Counters of one sink's path, or of one node. */
+/* One node: its counters, summed up over subtasks. */
 struct run_node_status {
     const char *uid, *name;
     enum plan_node_kind kind;

@@ -193,7 +193,6 @@ static sr_rc task_save_and_tell(struct task *t, struct sr_error *err)
 {
     struct report *r = task_save(t, t->barrier.checkpoint, err);
     if (!r) return err->rc;
-    r->checkpoint = t->barrier.checkpoint;
     t->barrier_is_saved = true;
     env_crash_point(t->env, "run: before a task reports saved");
     task_report(t, r);

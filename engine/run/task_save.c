@@ -86,7 +86,7 @@ static sr_rc task_out_of_memory(const struct task *t, struct sr_error *err)
     return error_set(err, SR_ENOMEM, "%s: out of memory to save a checkpoint", t->vertex->name);
 }
 
-/* Adds a part, takes out. `is_ok`: it was filled. */
+/* Adds a part, and takes what `out` holds. */
 static sr_rc task_add_part(const struct task *t, struct report *r, const char *uid,
                            const char *name, struct sr_out *out, struct sr_error *err)
 {

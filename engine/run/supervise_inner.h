@@ -13,8 +13,8 @@
  * last checkpoint, then END through all tasks); SUSPEND (a last checkpoint, then stop); STOP (a
  * savepoint was shown, then stop).
  */
-#ifndef SR_RUN_INNER_H
-#define SR_RUN_INNER_H
+#ifndef SR_RUN_SUPERVISE_INNER_H
+#define SR_RUN_SUPERVISE_INNER_H
 
 #include "engine/ckpt/coord.h"
 #include "engine/run/restart.h"
@@ -77,7 +77,6 @@ void checkpointing_start(struct supervise *s, int64_t now_us);            /* for
 void checkpointing_stop(struct supervise *s, const struct sr_error *why); /* the attempt is over */
 sr_rc checkpointing_saved(struct supervise *s, struct report *r,
                           struct sr_error *err); /* takes r */
-sr_rc checkpointing_declined(struct supervise *s, const struct report *r, struct sr_error *err);
 void checkpointing_confirmed(struct supervise *s, const struct report *r);
 /* Ticks, begins what was asked for. SR_OK, or the job fails. */
 sr_rc checkpointing_step(struct supervise *s, int64_t now_us, struct sr_error *err);
