@@ -228,3 +228,77 @@ def the_log_of_a_detached_job_lies_beside_its_state(p):
         wait_for("its end", lambda: p.status() is None)
     done = ok(p.run("run", "-d", "--fresh", job, "-D", "log.file=/nowhere/x.log"), 1)
     assert b"/nowhere/x.log" in done.stderr and not done.stdout
+
+
+@test
+def resume_takes_every_form_of_a_path(p):
+    expect = undisturbed(p)
+    for url in stores(p):
+        job = p.write("job.yaml", LONG.replace("STORE", url).replace("OUT", f"{p.dir}/out/"))
+        child = p.start("run", job, "--fresh")
+        wait_for("three checkpoints", lambda: len(checkpoints(p, url)) and checkpoints(p, url)[-1]["id"] >= 3)
+        child.kill()
+        child.wait()
+        newest = checkpoints(p, url)[-1]
+        keep = p.dir / "keep"
+        for path in [newest["path"], url, url.split("://")[1], *([os.path.dirname(newest["path"])] if "file" in url else [])]:
+            subprocess.run(f"rm -rf {keep} && mkdir {keep} && cp -a {p.dir}/store* {p.dir}/out {keep}", shell=True, check=True)
+            ok(p.run("resume", "--from", path, "-q"))
+            assert output(p) == expect, path
+            subprocess.run(f"rm -rf {p.dir}/store* {p.dir}/out && cp -a {keep}/. {p.dir}", shell=True, check=True)
+        subprocess.run(f"rm -rf {p.dir}/store* {p.dir}/out", shell=True, check=True)
+
+
+@test
+def going_back_to_an_older_checkpoint_is_said_and_is_a_new_lineage(p):
+    url = stores(p)[0]
+    job = p.write("job.yaml", LONG.replace("STORE", url).replace("OUT", f"{p.dir}/out/"))
+    child = p.start("run", job)
+    wait_for("three checkpoints", lambda: len(checkpoints(p, url)) and checkpoints(p, url)[-1]["id"] >= 3)
+    child.kill()
+    child.wait()
+    db = f"{p.dir}/store.db"
+    newest = checkpoints(p, url)[-1]["id"]
+    ok(p.run("run", job, "--continue", "-D", "execution.checkpointing.num-retained=5", "-q"))
+    older = [c["id"] for c in checkpoints(p, url)]
+    done = p.run("resume", "--from", f"{db}#chk-{min(older)}")
+    if min(older) != max(older):
+        ok(done)
+        assert b"written again" in done.stderr, done.stderr
+        assert checkpoints(p, url)[-1]["id"] > max(older) >= newest
+
+
+@test
+def restarts_follow_the_strategy_and_the_first_cause_stays(p):
+    p.write("in.csv", "1\nx\n3\n")
+    job = p.write("job.yaml", """pipeline.name: restarts
+restart-strategy: {type: fixed-delay, fixed-delay: {attempts: 2, delay: 10 ms}}
+sources:
+  events: {connector: filesystem, path: in.csv, format: csv, schema: {id: BIGINT}}
+sinks:
+  out: {from: events, connector: filesystem, path: out.csv, format: csv}
+""")
+    done = ok(p.run("run", job), 1)
+    text = done.stderr.decode()
+    assert text.count("restart in 10 ms") == 2 and "in.csv" in text, text
+    assert not (p.dir / "out.csv").exists()
+
+
+@test
+def another_parallelism_moves_keyed_state(p):
+    words = [f"w{i % 97}" for i in range(60000)]
+    p.write("in/a.txt", "\n".join(words) + "\n")
+    more = ["-D", f"execution.checkpointing.dir=sqlite://{p.dir}/store.db", "-D", "execution.checkpointing.interval=10 ms",
+            "-D", "sources.events.rate-limit=60000", "-q"]
+    job = p.job("count-words.yaml")
+    url = f"sqlite://{p.dir}/store.db"
+    for i, parallelism in enumerate((1, 3, 2)):
+        child = p.start("run", job, "--continue", "-p", parallelism, *more)
+        before = checkpoints(p, url)[-1]["id"] if i else 0
+        wait_for("a checkpoint", lambda: child.poll() is not None or (checkpoints(p, url) or [{"id": 0}])[-1]["id"] > before)
+        child.kill()
+        child.wait()
+    ok(p.run("run", job, "--continue", "-p", 4, *more[:-3]))
+    with sqlite3.connect(p.dir / "words.sqlite") as db:
+        got = dict(db.execute("select word, n from words"))
+    assert got == {f"w{k}": sum(1 for w in words if w == f"w{k}") for k in range(97)}
