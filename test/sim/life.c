@@ -364,6 +364,13 @@ static void life_count_late(struct life *l)
     }
 }
 
+/* A new attempt whose commit failed may be in the store all the same: it then fences the process
+ * that asked for it, which stops, and the next one recovers. */
+static bool life_may_fence_itself(const struct world *w)
+{
+    return !w->is_calm && (w->scene.disk_ppm > 0 || w->scene.sync_ppm > 0);
+}
+
 /* What an end means, when nobody died. */
 static enum life_end life_judge(struct life *l, enum run_end end, const struct sr_error *err)
 {
@@ -389,6 +396,9 @@ static enum life_end life_judge(struct life *l, enum run_end end, const struct s
         }
         if (err->rc == SR_ECORRUPT && world_has_rot(w)) {
             return LIFE_ROTTEN;
+        }
+        if (err->rc == SR_EFENCED && life_may_fence_itself(w)) {
+            return LIFE_GAVE_UP;
         }
         if (err->rc == SR_ECORRUPT || err->rc == SR_EMISFIT || err->rc == SR_EFENCED ||
             w->is_calm) {
