@@ -54,8 +54,7 @@ sr_rc csv_decode(void *dec, struct sr_decode *d, struct sr_error *err);
 void csv_decode_close(void *dec);
 sr_rc csv_encode_open(void *enc, const struct sr_format_open *o, struct sr_error *err);
 sr_rc csv_encode_head(void *enc, struct sr_out *out, struct sr_error *err);
-sr_rc csv_encode(void *enc, const struct sr_view *v, uint32_t from, uint32_t count,
-                 struct sr_out *out, size_t *end, uint32_t *done, struct sr_error *err);
+sr_rc csv_encode(void *enc, struct sr_encode *e, struct sr_error *err);
 void csv_encode_close(void *enc);
 
 #endif

@@ -179,19 +179,18 @@ static char *csv_encode_value(const struct csv_encoder *x, char *to, const struc
 }
 
 /* Bytes that the rows may take at most: texts twice their length. */
-static size_t csv_encode_size(const struct csv_encoder *x, const struct sr_view *v, uint32_t from,
-                              uint32_t count)
+static size_t csv_encode_size(const struct csv_encoder *x, const struct sr_encode *e)
 {
     size_t fixed = VALUE_TEXT_MAX + 4 + x->dialect.null_len;
-    size_t size = (fixed * x->columns.count + 1) * count;
+    size_t size = (fixed * x->columns.count + 1) * e->count;
     for (uint32_t c = 0; c < x->columns.count; c++) {
         enum value_op op = x->columns.value[c].op;
         if (op != VALUE_TEXT && op != VALUE_BYTES) {
             continue;
         }
-        const struct sr_span *span = v->col[c]->values;
-        for (uint32_t i = 0; i < count; i++) {
-            size += 2 * (size_t)span[sr_row(v, from + i)].len;
+        const struct sr_span *span = e->view->col[c]->values;
+        for (uint32_t i = 0; i < e->count; i++) {
+            size += 2 * (size_t)span[sr_row(e->view, e->from + i)].len;
         }
     }
     return size;
@@ -222,30 +221,28 @@ static char *csv_encode_row(const struct csv_encoder *x, char *to, const struct 
     return to;
 }
 
-/* NOLINTNEXTLINE(readability-function-size): parameters are the lobby's */
-sr_rc csv_encode(void *enc, const struct sr_view *v, uint32_t from, uint32_t count,
-                 struct sr_out *out, size_t *end, uint32_t *done, struct sr_error *err)
+sr_rc csv_encode(void *enc, struct sr_encode *e, struct sr_error *err)
 {
     const struct csv_encoder *x = enc;
-    *done = 0;
-    char *base = (char *)sr_out_room(out, csv_encode_size(x, v, from, count));
-    if (!base && count > 0) {
+    e->done = 0;
+    char *base = (char *)sr_out_room(e->out, csv_encode_size(x, e));
+    if (!base && e->count > 0) {
         return x->host->fail(x->host, err, SR_ENOMEM, "csv: out of memory");
     }
     char *to = base;
-    const size_t len = out->len;
-    for (uint32_t i = 0; i < count; i++) {
+    const size_t len = e->out->len;
+    for (uint32_t i = 0; i < e->count; i++) {
         uint32_t col = 0;
-        char *behind = csv_encode_row(x, to, v, sr_row(v, from + i), &col);
+        char *behind = csv_encode_row(x, to, e->view, sr_row(e->view, e->from + i), &col);
         if (!behind) {
             return csv_encode_cannot(x, col, err);
         }
         to = behind;
-        out->len = len + (size_t)(to - base);
-        if (end) {
-            end[i] = out->len;
+        e->out->len = len + (size_t)(to - base);
+        if (e->end) {
+            e->end[i] = e->out->len;
         }
-        *done = i + 1;
+        e->done = i + 1;
     }
     return SR_OK;
 }

@@ -353,11 +353,10 @@ static sr_rc fs_sink_write(void *sink, const struct sr_view *v, uint32_t from, u
             return rc;
         }
     }
-    uint32_t encoded = 0;
-    sr_rc rc =
-        s->format->encode(s->encoder, v, from, v->picked - from, &s->now.buf, NULL, &encoded, err);
-    *done = encoded;
-    s->rows += encoded;
+    struct sr_encode e = {.view = v, .from = from, .count = v->picked - from, .out = &s->now.buf};
+    sr_rc rc = s->format->encode(s->encoder, &e, err);
+    *done = e.done;
+    s->rows += e.done;
     if (rc != SR_OK) {
         return rc;
     }

@@ -47,8 +47,7 @@ sr_rc json_decode_open(void *dec, const struct sr_format_open *o, struct sr_erro
 sr_rc json_decode(void *dec, struct sr_decode *d, struct sr_error *err);
 void json_decode_close(void *dec);
 sr_rc json_encode_open(void *enc, const struct sr_format_open *o, struct sr_error *err);
-sr_rc json_encode(void *enc, const struct sr_view *v, uint32_t from, uint32_t count,
-                  struct sr_out *out, size_t *end, uint32_t *done, struct sr_error *err);
+sr_rc json_encode(void *enc, struct sr_encode *e, struct sr_error *err);
 void json_encode_close(void *enc);
 
 /* One struct value a column; NULL: out of memory. */

@@ -163,20 +163,19 @@ static char *json_encode_value(const struct json_encoder *x, char *to, uint32_t 
 }
 
 /* Bytes that the rows may take at most: every byte of a text may become an escape. */
-static size_t json_encode_size(const struct json_encoder *x, const struct sr_view *v, uint32_t from,
-                               uint32_t count)
+static size_t json_encode_size(const struct json_encoder *x, const struct sr_encode *e)
 {
-    size_t size = (size_t)3 * count;
+    size_t size = (size_t)3 * e->count;
     for (uint32_t c = 0; c < x->columns; c++) {
         enum value_op op = x->value[c].op;
-        size += ((size_t)x->key[c].len + VALUE_TEXT_MAX + 4) * count;
+        size += ((size_t)x->key[c].len + VALUE_TEXT_MAX + 4) * e->count;
         if (op != VALUE_TEXT && op != VALUE_BYTES) {
             continue;
         }
-        const struct sr_span *span = v->col[c]->values;
+        const struct sr_span *span = e->view->col[c]->values;
         size_t bytes = 0;
-        for (uint32_t i = 0; i < count; i++) {
-            bytes += span[sr_row(v, from + i)].len;
+        for (uint32_t i = 0; i < e->count; i++) {
+            bytes += span[sr_row(e->view, e->from + i)].len;
         }
         size += bytes * JSON_ESCAPED_MAX;
     }
@@ -213,25 +212,23 @@ static char *json_encode_row(const struct json_encoder *x, char *to, const struc
     return to;
 }
 
-/* NOLINTNEXTLINE(readability-function-size): parameters are the lobby's */
-sr_rc json_encode(void *enc, const struct sr_view *v, uint32_t from, uint32_t count,
-                  struct sr_out *out, size_t *end, uint32_t *done, struct sr_error *err)
+sr_rc json_encode(void *enc, struct sr_encode *e, struct sr_error *err)
 {
     const struct json_encoder *x = enc;
-    *done = 0;
-    char *base = (char *)sr_out_room(out, json_encode_size(x, v, from, count));
-    if (!base && count > 0) {
+    e->done = 0;
+    char *base = (char *)sr_out_room(e->out, json_encode_size(x, e));
+    if (!base && e->count > 0) {
         return x->host->fail(x->host, err, SR_ENOMEM, "json: out of memory");
     }
     char *to = base;
-    const size_t len = out->len;
-    for (uint32_t i = 0; i < count; i++) {
-        to = json_encode_row(x, to, v, sr_row(v, from + i));
-        if (end) {
-            end[i] = len + (size_t)(to - base);
+    const size_t len = e->out->len;
+    for (uint32_t i = 0; i < e->count; i++) {
+        to = json_encode_row(x, to, e->view, sr_row(e->view, e->from + i));
+        if (e->end) {
+            e->end[i] = len + (size_t)(to - base);
         }
     }
-    out->len = len + (size_t)(to - base);
-    *done = count;
+    e->out->len = len + (size_t)(to - base);
+    e->done = e->count;
     return SR_OK;
 }

@@ -138,17 +138,15 @@ static sr_rc raw_decode(void *dec, struct sr_decode *d, struct sr_error *err)
     return d->out->is_broken ? x->host->fail(x->host, err, SR_ENOMEM, "raw: out of memory") : SR_OK;
 }
 
-/* NOLINTNEXTLINE(readability-function-size): parameters are the lobby's */
-static sr_rc raw_encode(void *enc, const struct sr_view *v, uint32_t from, uint32_t count,
-                        struct sr_out *out, size_t *end, uint32_t *done, struct sr_error *err)
+static sr_rc raw_encode(void *enc, struct sr_encode *e, struct sr_error *err)
 {
     const struct raw_instance *x = enc;
-    for (uint32_t i = 0; i < count; i++) {
-        *done = i;
-        uint32_t r = sr_row(v, from + i);
+    const struct sr_column *c = e->view->col[0];
+    for (e->done = 0; e->done < e->count; e->done++) {
+        uint32_t r = sr_row(e->view, e->from + e->done);
         uint32_t len = 0;
-        const char *s = sr_is_valid(v->col[0], r) ? sr_text(v->col[0], r, &len) : "";
-        uint8_t *to = sr_out_room(out, (size_t)len + 1);
+        const char *s = sr_is_valid(c, r) ? sr_text(c, r, &len) : "";
+        uint8_t *to = sr_out_room(e->out, (size_t)len + 1);
         if (!to) {
             return x->host->fail(x->host, err, SR_ENOMEM, "raw: out of memory");
         }
@@ -156,12 +154,11 @@ static sr_rc raw_encode(void *enc, const struct sr_view *v, uint32_t from, uint3
             memcpy(to, s, len);
         }
         to[len] = '\n';
-        out->len += (size_t)len + 1;
-        if (end) {
-            end[i] = out->len;
+        e->out->len += (size_t)len + 1;
+        if (e->end) {
+            e->end[e->done] = e->out->len;
         }
     }
-    *done = count;
     return SR_OK;
 }
 

@@ -75,15 +75,13 @@ static sr_rc stdout_write(void *sink, const struct sr_view *v, uint32_t from, ui
             return busy;
         }
     }
-    if (!s->has_head && s->format->encode_head) {
-        sr_rc rc = s->format->encode_head(s->encoder, &s->out.buf, err);
-        if (rc != SR_OK) {
-            return rc;
-        }
+    sr_rc rc = stdout_head(s, err);
+    if (rc != SR_OK) {
+        return rc;
     }
-    s->has_head = true;
-    sr_rc rc =
-        s->format->encode(s->encoder, v, from, v->picked - from, &s->out.buf, NULL, done, err);
+    struct sr_encode e = {.view = v, .from = from, .count = v->picked - from, .out = &s->out.buf};
+    rc = s->format->encode(s->encoder, &e, err);
+    *done = e.done;
     if (rc != SR_OK || pipe_out_pending(&s->out) < PIPE_OUT_FULL) {
         return rc;
     }

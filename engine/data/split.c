@@ -15,26 +15,25 @@ static struct sr_view *split_empty(struct sr_home *h, const struct sr_view *v)
     return s;
 }
 
-/* NOLINTNEXTLINE(readability-function-size): the key, the parallelism, and the way out */
-sr_rc split_by_key(struct sr_home *h, struct sr_view *v, const uint32_t *cols, uint32_t ncols,
-                   uint32_t max_parallelism, uint32_t parts, struct sr_view **out,
-                   struct sr_error *err)
+sr_rc split_by_key(struct sr_home *h, struct sr_view *v, const struct split *s,
+                   struct sr_view **out, struct sr_error *err)
 {
-    sr_assert(parts > 0 && parts <= max_parallelism && max_parallelism <= KEY_GROUPS_MAX);
-    for (uint32_t p = 0; p < parts; p++) {
+    sr_assert(s->parts > 0 && s->parts <= s->max_parallelism);
+    sr_assert(s->max_parallelism <= KEY_GROUPS_MAX);
+    for (uint32_t p = 0; p < s->parts; p++) {
         out[p] = NULL;
     }
-    if (parts == 1) {
+    if (s->parts == 1) {
         out[0] = v;
         return SR_OK;
     }
     uint64_t hash[SR_BATCH_ROWS];
-    rowhash(v, cols, ncols, 0, v->picked, hash);
+    rowhash(v, s->key, s->keys, 0, v->picked, hash);
     for (uint32_t i = 0; i < v->picked; i++) {
-        uint32_t group = key_group(hash[i], max_parallelism);
-        uint32_t p = key_group_part(group, max_parallelism, parts);
+        uint32_t group = key_group(hash[i], s->max_parallelism);
+        uint32_t p = key_group_part(group, s->max_parallelism, s->parts);
         if (!out[p] && !(out[p] = split_empty(h, v))) {
-            for (uint32_t k = 0; k < parts; k++) {
+            for (uint32_t k = 0; k < s->parts; k++) {
                 view_release(out[k]);
                 out[k] = NULL;
             }
@@ -44,7 +43,7 @@ sr_rc split_by_key(struct sr_home *h, struct sr_view *v, const uint32_t *cols, u
         out[p]->sel_space[out[p]->picked++] = (uint16_t)sr_row(v, i);
     }
     /* Whoever got rows learns the watermark behind them; who got none, from the task itself. */
-    for (uint32_t p = 0; p < parts; p++) {
+    for (uint32_t p = 0; p < s->parts; p++) {
         if (out[p]) {
             out[p]->watermark_end = v->watermark_end;
         }

@@ -96,18 +96,13 @@ static sr_rc outlet_edge_hash(const struct outlet *o, const struct outlet_edge *
                               struct sr_view *v, struct sr_error *err)
 {
     int64_t ms = v->watermark_end;
-    for (uint32_t i = 0; i < e->lanes; i++) {
-        o->piece[i] = NULL;
-    }
-    sr_rc rc = split_by_key(o->home, v, e->edge->key, e->edge->keys, o->max_parallelism, e->lanes,
-                            o->piece, err);
+    struct split s = {e->edge->key, e->edge->keys, o->max_parallelism, e->lanes};
+    sr_rc rc = split_by_key(o->home, v, &s, o->piece, err);
     if (rc != SR_OK) return rc;
     for (uint32_t i = 0; i < e->lanes; i++) {
         struct lane *l = &o->lane[e->first + i];
         l->view = o->piece[i];
-        if (l->view) {
-            l->view->watermark_end = ms;
-        } else {
+        if (!l->view) {
             l->watermark = ms;
         }
     }

@@ -149,9 +149,9 @@ static inline struct sr_out fuzz_encode(struct fuzz_format *f, const struct fuzz
     struct bytes_in in = bytes_in(t->rows.data, t->rows.len);
     while (in.at < in.end) {
         struct sr_view *v = NULL;
-        uint32_t done = 0;
         FUZZ_CHECK(codec_get_view(&in, f->home, &f->schema, &v, &err) == SR_OK);
-        FUZZ_CHECK(f->type->encode(enc, v, 0, 1, &out, NULL, &done, &err) == SR_OK);
+        struct sr_encode e = {.view = v, .count = 1, .out = &out};
+        FUZZ_CHECK(f->type->encode(enc, &e, &err) == SR_OK && e.done == 1);
         view_release(v);
     }
     f->type->encode_close(enc);

@@ -465,13 +465,16 @@ static struct sr_out kit_encode(struct format_kit *k, const struct sr_view *v, s
     sr_rc rc = k->type->encode_open(enc, &o, &kit_err);
     ck_assert_msg(rc == SR_OK, "encode_open: %s", kit_err.words);
     struct sr_out out = bytes_out();
-    uint32_t done = 0;
     /* In two calls, so that `from` counts. */
     uint32_t half = v->picked / 2;
-    rc = k->type->encode(enc, v, 0, half, &out, end, &done, &kit_err);
-    ck_assert_msg(rc == SR_OK && done == half, "encode: %s", kit_err.words);
-    rc = k->type->encode(enc, v, half, v->picked - half, &out, end + half, &done, &kit_err);
-    ck_assert_msg(rc == SR_OK && done == v->picked - half, "encode: %s", kit_err.words);
+    struct sr_encode e = {.view = v, .count = half, .out = &out, .end = end};
+    rc = k->type->encode(enc, &e, &kit_err);
+    ck_assert_msg(rc == SR_OK && e.done == half, "encode: %s", kit_err.words);
+    e.from = half;
+    e.count = v->picked - half;
+    e.end = end + half;
+    rc = k->type->encode(enc, &e, &kit_err);
+    ck_assert_msg(rc == SR_OK && e.done == e.count, "encode: %s", kit_err.words);
     k->type->encode_close(enc);
     free(enc);
     return out;

@@ -81,26 +81,23 @@ static sr_rc line_head(void *coder, struct sr_out *out, struct sr_error *err)
     return !head || line_put(out, head, strlen(head)) ? SR_OK : SR_ENOMEM;
 }
 
-static sr_rc line_encode(void *coder, const struct sr_view *v, uint32_t from, uint32_t count,
-                         struct sr_out *out, size_t *end, uint32_t *done, struct sr_error *err)
+static sr_rc line_encode(void *coder, struct sr_encode *e, struct sr_error *err)
 {
     struct line_coder *c = coder;
-    for (uint32_t i = 0; i < count; i++) {
+    for (e->done = 0; e->done < e->count; e->done++) {
         uint32_t len = 0;
-        const char *text = sr_text(v->col[0], sr_row(v, from + i), &len);
+        const char *text = sr_text(e->view->col[0], sr_row(e->view, e->from + e->done), &len);
         const char *poison = c->conf.poison;
-        *done = i;
         if (poison && len >= strlen(poison) && memcmp(text, poison, strlen(poison)) == 0) {
             return c->host->fail(c->host, err, SR_EDATA, "a row is poison");
         }
-        if (!line_put(out, text, len)) {
+        if (!line_put(e->out, text, len)) {
             return c->host->fail(c->host, err, SR_ENOMEM, "out of memory");
         }
-        if (end) {
-            end[i] = out->len;
+        if (e->end) {
+            e->end[e->done] = e->out->len;
         }
     }
-    *done = count;
     return SR_OK;
 }
 

@@ -60,6 +60,18 @@ static inline uint8_t *sr_out_room(struct sr_out *o, size_t more)
     return o->data + o->len;
 }
 
+/* One call of encode. */
+struct sr_encode {
+    /* in */
+    const struct sr_view *view;
+    uint32_t from, count; /* its live rows [from, from + count) */
+    struct sr_out *out;   /* appended to */
+    size_t *end;          /* by row: out->len behind it; room for `count`, filled by the encoder;
+                             NULL: not wanted */
+    /* out */
+    uint32_t done; /* rows that stand in `out`; fewer than `count` only in a call that fails */
+};
+
 struct sr_format_open {
     uint32_t size;
     const struct sr_host *host;
@@ -91,11 +103,9 @@ struct sr_format_type {
     sr_rc (*encode_open)(void *enc, const struct sr_format_open *o, struct sr_error *err);
     /* What stands before the first record of a file (a header line); may be NULL. */
     sr_rc (*encode_head)(void *enc, struct sr_out *out, struct sr_error *err);
-    /* Appends live rows [from, from + count) of v, each with its delimiter (a newline for
-     * text formats). `end`, if not NULL, has room for `count` offsets: out->len behind each row. A
-     * row that cannot be written: SR_EDATA, *done says how many rows before it were. */
-    sr_rc (*encode)(void *enc, const struct sr_view *v, uint32_t from, uint32_t count,
-                    struct sr_out *out, size_t *end, uint32_t *done, struct sr_error *err);
+    /* Appends the rows, each with its delimiter (a newline for text formats). A row that cannot be
+     * written: SR_EDATA, and `done` counts those before it. */
+    sr_rc (*encode)(void *enc, struct sr_encode *e, struct sr_error *err);
     void (*encode_close)(void *enc);
 };
 

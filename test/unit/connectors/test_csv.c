@@ -335,10 +335,10 @@ START_TEST(what_cannot_be_written_is_refused_and_counted)
     struct sr_format_open o = {sizeof(o), &k.host, conf, &k.schema};
     struct csv_encoder x = {0};
     struct sr_out out = bytes_out();
-    uint32_t done = 99;
+    struct sr_encode e = {.view = v, .count = 2, .out = &out, .done = 99};
     ck_assert_int_eq(k.type->encode_open(&x, &o, &err), SR_OK);
-    ck_assert_int_eq(k.type->encode(&x, v, 0, 2, &out, NULL, &done, &err), SR_EDATA);
-    ck_assert_uint_eq(done, 1);
+    ck_assert_int_eq(k.type->encode(&x, &e, &err), SR_EDATA);
+    ck_assert_uint_eq(e.done, 1);
     ck_assert_uint_eq(out.len, strlen("good,0\n"));
     ck_assert_ptr_nonnull(strstr(err.words, "column 's'"));
     k.type->encode_close(&x);

@@ -310,9 +310,9 @@ START_TEST(output_is_json_whatever_the_text)
     struct sr_format_open o = {sizeof(o), &k.host, conf, &k.schema};
     struct json_encoder x = {0};
     struct sr_out out = bytes_out();
-    uint32_t done = 0;
+    struct sr_encode e = {.view = v, .count = 1, .out = &out};
     ck_assert_int_eq(k.type->encode_open(&x, &o, &err), SR_OK);
-    ck_assert_int_eq(k.type->encode(&x, v, 0, 1, &out, NULL, &done, &err), SR_OK);
+    ck_assert_int_eq(k.type->encode(&x, &e, &err), SR_OK);
     const char *want = "{\"s\":\"a\xEF\xBF\xBD\\\"\xC3\xA9\xEF\xBF\xBD\xEF\xBF\xBDz\"}\n";
     ck_assert_uint_eq(out.len, strlen(want));
     ck_assert_mem_eq(out.data, want, out.len);

@@ -130,7 +130,8 @@ START_TEST(a_split_loses_nothing_and_sends_a_key_to_one_place)
     v->watermark = buffer_new(h, 8000);
     v->watermark_end = 99;
     struct sr_view *part[4];
-    ck_assert_int_eq(split_by_key(h, v, &(uint32_t){0}, 1, 128, 4, part, &err), SR_OK);
+    struct split s = {.key = (uint32_t[]){0}, .keys = 1, .max_parallelism = 128, .parts = 4};
+    ck_assert_int_eq(split_by_key(h, v, &s, part, &err), SR_OK);
     uint32_t rows = 0, used = 0;
     int place[50];
     memset(place, -1, sizeof(place));
