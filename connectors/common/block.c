@@ -58,7 +58,9 @@ sr_rc block_room(struct block *b, uint8_t **to, uint32_t *len)
         return rc;
     }
     *to = b->buffer->data + b->end;
-    *len = block_fill_max(b->buffer) - b->end;
+    /* Never more than one record may have: so a longer one is found wherever reads are cut. */
+    uint32_t room = block_fill_max(b->buffer) - b->end;
+    *len = room < b->record_max - rest ? room : b->record_max - rest;
     return SR_OK;
 }
 
@@ -67,6 +69,16 @@ void block_filled(struct block *b, uint32_t len) { b->end += len; }
 void block_consume(struct block *b, uint32_t len)
 {
     b->begin += len < block_length(b) ? len : block_length(b);
+}
+
+uint32_t block_pass(struct block *b, bool *is_over)
+{
+    uint32_t len = block_length(b);
+    const uint8_t *newline = len > 0 ? memchr(block_bytes(b), '\n', len) : NULL;
+    *is_over = newline != NULL;
+    len = newline ? (uint32_t)(newline - block_bytes(b)) + 1 : len;
+    block_consume(b, len);
+    return len;
 }
 
 void block_drop(struct block *b)

@@ -32,6 +32,9 @@ static inline uint32_t block_length(const struct block *b) { return b->end - b->
 sr_rc block_room(struct block *b, uint8_t **to, uint32_t *len);
 void block_filled(struct block *b, uint32_t len); /* that many were read to `to` */
 void block_consume(struct block *b, uint32_t len);
+/* Lets go of what is there of a record that is too long, up to its newline. Answers how many bytes;
+ * *is_over: the newline was among them. */
+uint32_t block_pass(struct block *b, bool *is_over);
 void block_drop(struct block *b); /* lets go of the buffer: unconsumed bytes must be read again */
 
 #endif

@@ -157,7 +157,8 @@ static sr_rc csv_check(const void *conf, const struct sr_schema *schema, bool is
     if (rc == SR_OK) {
         rc = value_check_schema(schema, "csv", err);
     }
-    *flags = d.quote == CSV_NONE && d.escape == CSV_NONE ? SR_FORMAT_LINES : 0;
+    *flags = SR_FORMAT_RESYNC;
+    *flags |= d.quote == CSV_NONE && d.escape == CSV_NONE ? SR_FORMAT_LINES : 0;
     return rc;
 }
 

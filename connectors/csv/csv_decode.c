@@ -242,13 +242,6 @@ static bool csv_decode_is_record(const struct csv_decoder *x, const struct sr_de
     return !is_blank;
 }
 
-static sr_rc csv_decode_too_long(struct csv_decoder *x, struct sr_error *err)
-{
-    return x->host->fail(x->host, err, SR_ELIMIT,
-                         "csv: a line is longer than %u bytes, the most that a record may have",
-                         CSV_RECORD_BYTES_MAX);
-}
-
 /* One record of a stream at d->used. *is_over: the call ends here. */
 static sr_rc csv_decode_next(struct csv_decoder *x, struct sr_decode *d, bool *is_over,
                              struct sr_error *err)
@@ -277,15 +270,17 @@ static sr_rc csv_decode_next(struct csv_decoder *x, struct sr_decode *d, bool *i
         fault = (struct csv_fault){.rc = VALUE_BAD, .words = "a quote is not closed"};
         fields = x->columns.count;
         s->pos = at;
-        if (!csv_scan_line(s)) {
-            return csv_decode_too_long(x, err);
+        if (!csv_scan_line(s)) { /* how much of a line is read, the source decides */
+            sr_row_drop(d->out);
+            *is_over = true;
+            return SR_OK;
         }
     } else if (got == CSV_TRAILING) {
         fields = x->columns.count;
         if (!csv_scan_line(s)) {
             sr_row_drop(d->out);
             *is_over = true;
-            return d->len - at < CSV_RECORD_BYTES_MAX ? SR_OK : csv_decode_too_long(x, err);
+            return SR_OK;
         }
     }
     if (fault.rc == VALUE_MEMORY) {

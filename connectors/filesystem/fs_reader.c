@@ -10,6 +10,7 @@ sr_rc fs_reader_open(void *reader, const struct sr_source_open *o, struct sr_err
     r->host = o->host;
     r->conf = o->conf;
     r->is_lines = (o->format_flags & SR_FORMAT_LINES) != 0;
+    r->has_resync = (o->format_flags & SR_FORMAT_RESYNC) != 0;
     r->is_monitored = r->conf->monitor_interval.us > 0;
     r->block.host = o->host;
     r->block.record_max = (uint32_t)r->conf->record_max.bytes;
@@ -63,7 +64,7 @@ static sr_rc fs_reader_print(struct fs_reader *r, uint32_t bytes, uint64_t print
             return rc;
         }
         if (got == 0) {
-            return r->host->fail(r->host, err, SR_EMISFIT, "%s shrank while it was read",
+            return r->host->fail(r->host, err, SR_EIO, "%s shrank while it was read",
                                  r->now->split.path);
         }
         have += (uint32_t)got;
@@ -158,7 +159,7 @@ static sr_rc fs_reader_start(struct fs_reader *r, struct fs_reading *item, struc
     struct fs_split *s = &item->split;
     r->now = item;
     r->stop = FS_SPLIT_OPEN;
-    r->has_moved = false;
+    r->has_moved = r->is_passing = false;
     r->searched = s->end - 1;
     r->read_end = s->is_aligned ? s->offset : s->begin - 1;
     item->due_us = 0;
@@ -233,7 +234,18 @@ static void fs_reader_find_stop(struct fs_reader *r)
     }
 }
 
-/* Reads more behind what is there. *got is 0 at the end of the file. */
+static sr_rc fs_reader_too_long(const struct fs_reader *r, struct sr_error *err)
+{
+    const struct fs_split *s = &r->now->split;
+    return r->host->fail(r->host, err, SR_EDATA,
+                         "%s: the record at byte %llu is longer than source.max-record-size, %llu "
+                         "bytes",
+                         s->path, (unsigned long long)s->offset,
+                         (unsigned long long)r->conf->record_max.bytes);
+}
+
+/* Reads more behind what is there. *got is 0 at the end of the file. SR_ELIMIT, without words: the
+ * record is too long. */
 static sr_rc fs_reader_read(struct fs_reader *r, size_t *got, struct sr_error *err)
 {
     const struct sr_host *h = r->host;
@@ -242,11 +254,7 @@ static sr_rc fs_reader_read(struct fs_reader *r, size_t *got, struct sr_error *e
     uint32_t room = 0;
     sr_rc rc = block_room(&r->block, &to, &room);
     if (rc == SR_ELIMIT) {
-        return h->fail(h, err, SR_EDATA,
-                       "%s: the record at byte %llu is longer than source.max-record-size, %llu "
-                       "bytes",
-                       s->path, (unsigned long long)s->offset,
-                       (unsigned long long)r->conf->record_max.bytes);
+        return rc;
     }
     if (rc != SR_OK) {
         return h->fail(h, err, rc, "%s: out of memory for the record at byte %llu", s->path,
@@ -257,7 +265,7 @@ static sr_rc fs_reader_read(struct fs_reader *r, size_t *got, struct sr_error *e
         return rc;
     }
     if (*got == 0 && r->read_end < s->file.size_bytes) {
-        return h->fail(h, err, SR_EMISFIT, "%s shrank from %llu to %llu bytes while it was read",
+        return h->fail(h, err, SR_EIO, "%s shrank from %llu to %llu bytes while it was read",
                        s->path, (unsigned long long)s->file.size_bytes,
                        (unsigned long long)r->read_end);
     }
@@ -313,9 +321,41 @@ static bool fs_reader_has_rest(const struct fs_reader *r)
            (r->has_moved && (!r->is_lines || memchr(block_bytes(&r->block), '\n', len)));
 }
 
-/* Bytes for the format, or the split's end or rest: r->now is NULL then. */
-static sr_rc fs_reader_fill(struct fs_reader *r, struct sr_error *err)
+/* Goes on in a record that is too long, by one read, so that barriers need not wait for its end.
+ * *passed: its bytes, once the split stands behind it. */
+static sr_rc fs_reader_pass(struct fs_reader *r, uint64_t *passed, struct sr_error *err)
 {
+    bool is_over = false;
+    r->passed = r->is_passing ? r->passed : 0;
+    r->is_passing = true;
+    r->passed += block_pass(&r->block, &is_over);
+    size_t got = 0;
+    sr_rc rc = is_over ? SR_OK : fs_reader_read(r, &got, err);
+    if (rc != SR_OK) {
+        return rc;
+    }
+    if (got > 0) {
+        fs_reader_find_stop(r);
+        return SR_OK;
+    }
+    if (!is_over && r->is_monitored) { /* it may not even be whole: from its beginning again */
+        fs_reader_rest(r);
+        return SR_OK;
+    }
+    r->stop = is_over ? r->stop : r->read_end;
+    r->now->split.offset += r->passed;
+    r->is_passing = false;
+    r->has_moved = true;
+    *passed = r->passed;
+    return SR_OK;
+}
+
+/* Bytes for the format, or the split's end or rest: r->now is NULL then. */
+static sr_rc fs_reader_fill(struct fs_reader *r, struct sr_poll *p, struct sr_error *err)
+{
+    if (r->is_passing) {
+        return fs_reader_pass(r, &p->passed, err);
+    }
     if (!r->now->split.is_aligned) {
         sr_rc rc = fs_reader_align(r, err);
         if (rc != SR_OK || !r->now) {
@@ -331,6 +371,10 @@ static sr_rc fs_reader_fill(struct fs_reader *r, struct sr_error *err)
     }
     size_t got = 0;
     sr_rc rc = fs_reader_read(r, &got, err);
+    if (rc == SR_ELIMIT) {
+        return p->may_pass && r->has_resync ? fs_reader_pass(r, &p->passed, err)
+                                            : fs_reader_too_long(r, err);
+    }
     if (rc != SR_OK) {
         return rc;
     }
@@ -349,8 +393,11 @@ static sr_rc fs_reader_fill(struct fs_reader *r, struct sr_error *err)
 static enum sr_polled fs_reader_show(struct fs_reader *r, struct sr_poll *p)
 {
     const struct fs_split *s = &r->now->split;
-    r->has_moved = false;
     p->split = r->now->number;
+    if (r->is_passing || p->passed > 0) {
+        return SR_POLL_DATA; /* nothing to decode: what follows comes with the next poll */
+    }
+    r->has_moved = false;
     p->bytes = block_bytes(&r->block);
     p->len = block_length(&r->block);
     p->buffer = r->block.buffer;
@@ -377,7 +424,7 @@ enum sr_polled fs_reader_poll(void *reader, struct sr_poll *p, struct sr_error *
             rc = fs_reader_start(r, item, err);
         }
         if (rc == SR_OK && r->now) {
-            rc = fs_reader_fill(r, err);
+            rc = fs_reader_fill(r, p, err);
         }
         if (rc != SR_OK) {
             return SR_POLL_FAILED;

@@ -26,6 +26,7 @@ struct fs_reader {
     const struct sr_host *host;
     const struct fs_source_conf *conf;
     bool is_lines;            /* of the format */
+    bool has_resync;          /* of the format */
     bool is_monitored;        /* a file that grew is read on */
     struct fs_reading **item; /* by ascending number */
     uint32_t count, capacity;
@@ -38,6 +39,8 @@ struct fs_reader {
     uint64_t stop;     /* offset behind the last record, once known; FS_SPLIT_OPEN before */
     uint64_t searched; /* no newline that makes `stop` lies before this offset */
     bool has_moved;    /* something was consumed since the last poll */
+    bool is_passing;   /* the record at the split's offset is too long and is passed over */
+    uint64_t passed;   /* bytes of it that are gone by */
 };
 
 sr_rc fs_reader_open(void *reader, const struct sr_source_open *o, struct sr_error *err);

@@ -20,7 +20,7 @@ static const struct sr_opt fs_source_opts[] = {
                "by side."),
     SR_OPT(struct fs_source_conf, "source.max-record-size", record_max, .def = "64 mb", .min = 1,
            .max = 1 << 29, .flags = SR_OPT_OURS,
-           .doc = "A longer record fails the job: most likely its delimiter is missing."),
+           .doc = "A longer record is a bad one (on-error): most likely its delimiter is missing."),
     SR_OPT(struct fs_source_conf, "source.report-statistics", report_statistics,
            .flags = SR_OPT_IGNORED, .doc = "Flink's hint to its planner."),
     SR_OPT_END};

@@ -51,7 +51,7 @@ static sr_rc json_check(const void *conf, const struct sr_schema *schema, bool i
 {
     (void)is_write;
     const struct json_conf *k = conf;
-    *flags = SR_FORMAT_LINES;
+    *flags = SR_FORMAT_LINES | SR_FORMAT_RESYNC;
     if (k->is_missing_fatal && k->is_lenient) {
         if (err) {
             err->rc = SR_ECONFIG;

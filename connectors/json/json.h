@@ -8,7 +8,6 @@
 #include "connectors/json/json_parse.h"
 #include "connectors/text/value.h"
 
-#define JSON_RECORD_BYTES_MAX (256u << 20) /* of one line; a longer one fails the job */
 
 enum json_stamp { JSON_STAMP_SQL, JSON_STAMP_ISO, JSON_STAMP_ISO_OFFSET };
 

@@ -547,21 +547,14 @@ static bool json_decode_lines(struct json_decoder *x, struct sr_decode *d, uint3
     return true;
 }
 
-static sr_rc json_decode_stream(struct json_decoder *x, struct sr_decode *d, struct sr_error *err)
+static void json_decode_stream(struct json_decoder *x, struct sr_decode *d)
 {
     while (d->used < d->len) {
         uint32_t end = json_decode_block(d, d->used);
-        if (end == 0 && d->len - d->used >= JSON_RECORD_BYTES_MAX) {
-            return x->host->fail(x->host, err, SR_ELIMIT,
-                                 "json: a line is longer than %u bytes, the most that a record may "
-                                 "have",
-                                 JSON_RECORD_BYTES_MAX);
-        }
         if (end == 0 || !json_decode_lines(x, d, end)) {
             break;
         }
     }
-    return SR_OK;
 }
 
 sr_rc json_decode(void *dec, struct sr_decode *d, struct sr_error *err)
@@ -569,9 +562,8 @@ sr_rc json_decode(void *dec, struct sr_decode *d, struct sr_error *err)
     struct json_decoder *x = dec;
     d->used = d->bads = d->skipped = 0;
     value_use_buffer(d->out, x->value, d->buffer);
-    sr_rc rc = SR_OK;
     if (!d->record) {
-        rc = json_decode_stream(x, d, err);
+        json_decode_stream(x, d);
     }
     while (d->record && d->used < d->records && !sr_builder_is_full(d->out)) {
         struct sr_span m = d->record[d->used];
@@ -580,8 +572,6 @@ sr_rc json_decode(void *dec, struct sr_decode *d, struct sr_error *err)
         }
         d->used++;
     }
-    if (rc == SR_OK && d->out->is_broken) {
-        return x->host->fail(x->host, err, SR_ENOMEM, "json: out of memory");
-    }
-    return rc;
+    return d->out->is_broken ? x->host->fail(x->host, err, SR_ENOMEM, "json: out of memory")
+                             : SR_OK;
 }

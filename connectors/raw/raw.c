@@ -61,7 +61,7 @@ static sr_rc raw_check(const void *conf, const struct sr_schema *schema, bool is
         value_type_name(&schema->field[0].type, text);
         return raw_fail(err, "format raw: the column must be STRING or BYTES", text);
     }
-    *flags = SR_FORMAT_LINES;
+    *flags = SR_FORMAT_LINES | SR_FORMAT_RESYNC;
     return SR_OK;
 }
 

@@ -32,7 +32,10 @@ struct stdin_reader {
     int64_t base;      /* a file: its offset when the job began; -1: not a file */
     uint32_t number;
     bool has_split, has_ended, is_finished;
-    bool has_moved; /* something was consumed since the last poll */
+    bool has_moved;  /* something was consumed since the last poll */
+    bool has_resync; /* of the format */
+    bool is_passing; /* the record at `offset` is too long and is passed over */
+    uint64_t passed; /* bytes of it that are gone by */
 };
 
 static sr_rc stdin_check(const void *conf, const struct sr_schema *schema,
@@ -87,6 +90,7 @@ static sr_rc stdin_open(void *reader, const struct sr_source_open *o, struct sr_
     r->host = o->host;
     r->block.host = o->host;
     r->block.record_max = (uint32_t)conf->record_max.bytes;
+    r->has_resync = (o->format_flags & SR_FORMAT_RESYNC) != 0;
     struct stat st;
     if (fstat(STDIN_FILENO, &st) != 0) {
         return o->host->fail(o->host, err, SR_EIO, "stdin is not open: %s", strerrordesc_np(errno));
@@ -118,16 +122,18 @@ static sr_rc stdin_add(void *reader, uint32_t number, const struct sr_split *spl
     return SR_OK;
 }
 
-/* Reads without waiting. *got is 0 at the end; *is_idle: nothing is there yet. */
+/* Reads without waiting. *got is 0 at the end; *is_idle: nothing is there yet. SR_ELIMIT, without
+ * words: the record is too long. */
 static sr_rc stdin_read(struct stdin_reader *r, size_t *got, bool *is_idle, struct sr_error *err)
 {
     uint8_t *to = NULL;
     uint32_t room = 0;
     sr_rc rc = block_room(&r->block, &to, &room);
+    if (rc == SR_ELIMIT) {
+        return rc;
+    }
     if (rc != SR_OK) {
-        return r->host->fail(r->host, err, rc == SR_ELIMIT ? SR_EDATA : rc,
-                             "stdin: the record at byte %llu is longer than "
-                             "source.max-record-size, or memory ran out",
+        return r->host->fail(r->host, err, rc, "stdin: out of memory for the record at byte %llu",
                              (unsigned long long)r->offset);
     }
     ssize_t n = -1;
@@ -168,6 +174,36 @@ static enum sr_polled stdin_show(struct stdin_reader *r, struct sr_poll *p)
     return SR_POLL_DATA;
 }
 
+/* In the last `got` bytes that were read? */
+static bool stdin_has_newline(const struct stdin_reader *r, size_t got)
+{
+    return memchr(r->block.buffer->data + r->block.end - got, '\n', got) != NULL;
+}
+
+/* Lets go of what is there of a record that is too long. */
+static enum sr_polled stdin_pass(struct stdin_reader *r, struct sr_poll *p)
+{
+    bool is_over = false;
+    r->passed = r->is_passing ? r->passed : 0;
+    r->passed += block_pass(&r->block, &is_over);
+    r->is_passing = !is_over && !r->has_ended;
+    p->split = r->number;
+    if (!r->is_passing) {
+        r->offset += r->passed;
+        r->has_moved = true;
+        p->passed = r->passed;
+    }
+    return SR_POLL_DATA;
+}
+
+static enum sr_polled stdin_too_long(const struct stdin_reader *r, struct sr_error *err)
+{
+    (void)r->host->fail(r->host, err, SR_EDATA,
+                        "stdin: the record at byte %llu is longer than source.max-record-size",
+                        (unsigned long long)r->offset);
+    return SR_POLL_FAILED;
+}
+
 static enum sr_polled stdin_poll(void *reader, struct sr_poll *p, struct sr_error *err)
 {
     struct stdin_reader *r = reader;
@@ -182,7 +218,11 @@ static enum sr_polled stdin_poll(void *reader, struct sr_poll *p, struct sr_erro
     if (!r->has_ended) {
         size_t got = 0;
         bool is_idle = false;
-        if (stdin_read(r, &got, &is_idle, err) != SR_OK) {
+        sr_rc rc = stdin_read(r, &got, &is_idle, err);
+        if (rc == SR_ELIMIT) {
+            return p->may_pass && r->has_resync ? stdin_pass(r, p) : stdin_too_long(r, err);
+        }
+        if (rc != SR_OK) {
             return SR_POLL_FAILED;
         }
         if (is_idle) {
@@ -190,6 +230,13 @@ static enum sr_polled stdin_poll(void *reader, struct sr_poll *p, struct sr_erro
             return SR_POLL_IDLE;
         }
         r->has_ended = got == 0;
+        if (r->is_passing) {
+            return stdin_pass(r, p);
+        }
+        if (got > 0 && rest > 0 && r->has_resync && !stdin_has_newline(r, got)) {
+            p->split = r->number; /* no record can have become whole: not looked at again */
+            return SR_POLL_DATA;
+        }
         if (got > 0 || rest > 0) {
             return stdin_show(r, p);
         }
@@ -232,7 +279,7 @@ static void stdin_close(void *reader)
 static const struct sr_opt stdin_opts[] = {
     SR_OPT(struct stdin_conf, "source.max-record-size", record_max, .def = "64 mb", .min = 1,
            .max = 1 << 29, .flags = SR_OPT_OURS,
-           .doc = "A longer record fails the job: most likely its delimiter is missing."),
+           .doc = "A longer record is a bad one (on-error): most likely its delimiter is missing."),
     SR_OPT_END};
 
 const struct sr_source_type stdin_type = {

@@ -42,6 +42,22 @@ static sr_rc source_bads(struct source *s, const struct sr_decode *d, struct sr_
     return SR_OK;
 }
 
+void source_passed(struct source *s)
+{
+    struct split *split = &source_find(s, s->block.poll.split)->split;
+    counters_add(&s->count, COUNTER_in, 1);
+    counters_add(&s->count, COUNTER_skipped, 1);
+    counters_add(&s->count, COUNTER_bytes_in, (int64_t)s->block.poll.passed);
+    if (!s->has_said_bad) {
+        s->has_said_bad = true;
+        env_log(s->ctx.env, SR_WARN, s->node->step,
+                "skipped a record of split %s at byte %llu: it is longer than "
+                "source.max-record-size (further ones are only counted)",
+                split->id, (unsigned long long)split->done);
+    }
+    split->done += (int64_t)s->block.poll.passed;
+}
+
 /* What one call of the decoder used up, in bytes. */
 static uint64_t source_used_bytes(const struct sr_decode *d)
 {

@@ -230,7 +230,9 @@ static enum source_got source_poll(struct source *s, struct sr_wait *wait, struc
     source_settle(s);
     uint32_t before = s->rows.rows;
     *b = (struct source_block){
-        .poll = {.rows = &s->rows, .wait = {.fd = -1, .until_us = INT64_MAX}}};
+        .poll = {.rows = &s->rows,
+                 .wait = {.fd = -1, .until_us = INT64_MAX},
+                 .may_pass = s->node->on_error != JOB_FAIL}};
     switch (s->node->source->poll(s->reader, &b->poll, err)) {
     case SR_POLL_DATA:
         if (s->rows.is_broken) {
@@ -241,6 +243,7 @@ static enum source_got source_poll(struct source *s, struct sr_wait *wait, struc
             source_took_rows(s, before);
             return SOURCE_DID;
         }
+        if (b->poll.passed > 0) source_passed(s);
         b->is_open = (b->poll.record ? b->poll.records : b->poll.len) > 0;
         /* Rows of another split, or that refer to other bytes, go first. */
         s->must_seal = before > 0 && (s->rows_split != b->poll.split || b->poll.buffer);

@@ -20,7 +20,7 @@ static struct sr_source_open source_open_of(const struct source_run *r, uint32_t
                                    .host = &r->kit->stage->host,
                                    .conf = r->kit->conf,
                                    .schema = &source_schema,
-                                   .format_flags = SR_FORMAT_LINES,
+                                   .format_flags = SR_FORMAT_LINES | SR_FORMAT_RESYNC,
                                    .part = part,
                                    .parts = r->parts};
 }
@@ -175,7 +175,8 @@ static enum sr_polled source_read(struct source_run *r, uint32_t rows_max)
     uint32_t ended = 0, idle = 0, polls = 0;
     for (uint32_t part = 0; r->rows < rows_max && ended < r->parts;) {
         ck_assert_msg(++polls < 10000000, "the source neither ends nor rests");
-        struct sr_poll p = {.wait = {.fd = -1, .until_us = INT64_MAX}};
+        struct sr_poll p = {.wait = {.fd = -1, .until_us = INT64_MAX},
+                            .may_pass = r->kit->may_pass};
         enum sr_polled got = SR_POLL_IDLE;
         bool has_split = false;
         for (uint32_t i = 0; i < r->splits; i++) {
@@ -191,6 +192,8 @@ static enum sr_polled source_read(struct source_run *r, uint32_t rows_max)
             return got;
         }
         if (got == SR_POLL_DATA) {
+            ck_assert_msg(p.passed == 0 || p.len == 0, "a record is passed over alone");
+            r->passed += p.passed > 0 ? 1 : 0;
             source_decode(r, part, &p, rows_max - r->rows);
         }
         if (got == SR_POLL_SPLIT_END) {

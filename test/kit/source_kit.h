@@ -16,6 +16,7 @@ struct source_kit {
     const struct sr_source_type *type;
     const void *conf;
     bool cannot_resume; /* a source that cannot rewind */
+    bool may_pass;      /* records over the limit are passed over */
 };
 
 /* A running source: its discoverer, its readers, and what was read. */
@@ -39,6 +40,7 @@ struct source_run {
     char *text;    /* lines so far: "split<tab>line<newline>" */
     size_t text_len;
     uint32_t rows;
+    uint32_t passed;      /* records over the limit */
     struct sr_view *held; /* decoded, not taken down yet */
     uint32_t held_split;
     struct sr_wait wait; /* of the last poll that had nothing */

@@ -88,6 +88,12 @@ struct sr_poll {
     uint32_t records;
     bool at_start, at_end; /* of the split: see struct sr_decode */
     struct sr_wait wait;
+    /* in */
+    bool may_pass; /* bad records are set aside: one that is longer than the reader holds may be
+                      passed over, where the format has SR_FORMAT_RESYNC; else it fails */
+    /* out, of a stream */
+    uint64_t passed; /* bytes of such a record; nothing else is shown then, and the position is
+                        behind it already. While it is being passed over, polls show no bytes. */
 };
 
 struct sr_source_type {

@@ -80,8 +80,9 @@ struct sr_format_open {
 };
 
 enum {
-    SR_FORMAT_LINES = 1u << 0,  /* a record is a line: a split may begin behind any newline */
-    SR_FORMAT_CHANGES = 1u << 1 /* carries change kinds */
+    SR_FORMAT_LINES = 1u << 0,   /* a record is a line: a split may begin behind any newline */
+    SR_FORMAT_CHANGES = 1u << 1, /* carries change kinds */
+    SR_FORMAT_RESYNC = 1u << 2   /* behind a record that is given up, the next newline begins one */
 };
 
 struct sr_format_type {

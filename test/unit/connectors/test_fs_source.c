@@ -119,6 +119,49 @@ START_TEST(a_record_over_the_limit_is_named)
 }
 END_TEST
 
+/* Where bad records are set aside, the ones over the limit are passed over, each once, and their
+ * neighbours are read: wherever the file is cut into splits, and from every position. */
+START_TEST(records_over_the_limit_are_passed_over)
+{
+    struct stage s;
+    stage_open(&s);
+    enum { LONG = 300000, LIMIT = 1000 };
+    static char text[LONG * 2 + 3 * LIMIT];
+    size_t n = (size_t)sprintf(text, "one\n");
+    memset(text + n, 'x', LONG);
+    n += LONG;
+    n += (size_t)sprintf(text + n, "\ntwo\n%0*d\n%0*d\n", LIMIT - 1, 7, LIMIT, 8);
+    memset(text + n, 'y', LONG);
+    stage_write(&s, "in.txt", text);
+    char lines[LIMIT + 20];
+    (void)sprintf(lines, "%0*d\none\ntwo\n", LIMIT - 1, 7); /* with its newline just the limit */
+    struct fs_source_conf conf = conf_of(stage_path(&s, "in.txt"));
+    conf.record_max.bytes = LIMIT;
+    struct source_kit k = kit_of(&s, &conf);
+    k.may_pass = true;
+    static const int64_t cuts[] = {0, 100000, 299990, 300003, 300005, 300009};
+    for (size_t i = 0; i < sizeof(cuts) / sizeof(cuts[0]); i++) {
+        conf.split_size.bytes = cuts[i] > 0 ? cuts[i] : INT64_MAX;
+        for (uint32_t cut = 0; cut < 4; cut++) {
+            struct source_run r, next;
+            source_run_open(&r, &k, 1, 10, NULL);
+            ck_assert_int_eq(source_run_discover(&r), SR_DISCOVERED_ALL);
+            (void)source_run_read(&r, cut);
+            source_run_save(&r);
+            source_run_open(&next, &k, 1, 10, &r);
+            ck_assert_int_eq(source_run_discover(&next), SR_DISCOVERED_ALL);
+            ck_assert_int_eq(source_run_read(&next, UINT32_MAX), SR_POLL_SPLIT_END);
+            ck_assert_uint_eq(r.passed + next.passed, 3);
+            ck_assert_uint_eq(r.rows + next.rows, 3);
+            if (cut == 0) ck_assert_str_eq(source_kit_lines(&s, next.text), lines);
+            source_run_close(&next);
+            source_run_close(&r);
+        }
+    }
+    stage_close(&s);
+}
+END_TEST
+
 static const char *walk(struct stage *s, const char *path, sr_rc *rc)
 {
     struct fs_list l = {0};
@@ -372,7 +415,7 @@ END_TEST
 
 UNIT_MAIN("fs_source", files_keep_the_promises_of_sources, every_cut_keeps_every_line,
           records_longer_than_a_buffer_come_whole, a_record_over_the_limit_is_named,
-          patterns_find_their_files, what_cannot_be_read_is_said_at_discovery,
-          vanishing_and_shrinking_are_seen, a_file_that_vanished_unread_is_counted,
-          monitored_files_are_read_on, a_bounded_read_ends_where_the_file_did,
-          damaged_positions_are_refused)
+          records_over_the_limit_are_passed_over, patterns_find_their_files,
+          what_cannot_be_read_is_said_at_discovery, vanishing_and_shrinking_are_seen,
+          a_file_that_vanished_unread_is_counted, monitored_files_are_read_on,
+          a_bounded_read_ends_where_the_file_did, damaged_positions_are_refused)

@@ -22,7 +22,7 @@ static void open_kit(const char *columns)
     uint32_t flags = 0;
     sr_rc rc = k.type->check(conf, &k.schema, false, &flags, &err);
     ck_assert_msg(rc == SR_OK, "%s", err.words);
-    ck_assert_uint_eq(flags, SR_FORMAT_LINES);
+    ck_assert_uint_eq(flags, SR_FORMAT_LINES | SR_FORMAT_RESYNC);
 }
 
 static void close_kit(void)

@@ -74,7 +74,7 @@ START_TEST(other_schemas_and_charsets_are_refused)
     }
     open_kit("a STRING");
     ck_assert_int_eq(k.type->check(conf, &k.schema, false, &flags, &err), SR_OK);
-    ck_assert_uint_eq(flags, SR_FORMAT_LINES);
+    ck_assert_uint_eq(flags, SR_FORMAT_LINES | SR_FORMAT_RESYNC);
     *(const char **)conf = "UTF-16";
     ck_assert_int_eq(k.type->check(conf, &k.schema, false, &flags, &err), SR_ECONFIG);
     ck_assert_ptr_nonnull(strstr(err.words, "raw.charset: must be UTF-8, not 'UTF-16'"));
