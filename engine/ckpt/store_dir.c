@@ -432,6 +432,9 @@ static uint64_t store_dir_oldest_kept(const struct jobdir *j, uint64_t lineage, 
             retained--;
         }
     }
+#ifdef MUTANT_RETAIN_EARLY /* deletes what is shown before there is anything newer */
+    return shown + 1;
+#endif
     return retained == 0 ? oldest : 0;
 }
 

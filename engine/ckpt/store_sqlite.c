@@ -230,9 +230,13 @@ static sr_rc store_sqlite_step(const struct chkdb *c, const char *sql, uint64_t 
 }
 
 /* Fewer than `retained` that are shown: the oldest of them is the bound, and nothing goes. */
+#ifdef MUTANT_RETAIN_EARLY /* deletes what is shown before there is anything newer */
+#define STORE_SQLITE_OLDEST "(SELECT ?2 + 1 + 0 * ?3)"
+#else
 #define STORE_SQLITE_OLDEST                                                                 \
     "(SELECT min(checkpoint) FROM (SELECT checkpoint FROM checkpoint WHERE lineage=?1 AND " \
     "checkpoint<=?2 ORDER BY checkpoint DESC LIMIT ?3))"
+#endif
 
 static sr_rc store_sqlite_delete(struct store *s, uint64_t lineage, uint64_t shown,
                                  struct sr_error *err)
