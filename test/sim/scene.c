@@ -50,7 +50,7 @@ struct scene scene_of(uint64_t seed)
     s.disorder_ms = 1 + scene_draw(seed, 9, 3000);
     s.delay_ms = s.has_late_rows ? s.disorder_ms / 3 : s.disorder_ms;
     s.interval_ms = 10 + scene_draw(seed, 10, 60);
-    s.retained = 1 + scene_draw(seed, 11, 3);
+    s.retained = scene_draw(seed, 11, 3) < 2 ? 1 : 2;
     s.tolerable = scene_draw(seed, 12, 3);
     s.lives = scene_draw(seed, 13, 7);
     s.sinks = s.sink == SCENE_FILE || (s.shape == SCENE_COUNTS && s.sink == SCENE_REMOTE)
