@@ -317,8 +317,8 @@ sr_rc target_open(struct target *t, bool may_create, struct sr_error *err)
         return rc;
     }
     /* The journal mode stays as the database's owner set it; what we commit survives power loss. */
-    /* EXTRA also syncs the directory once the journal is deleted: with FULL a power loss can bring the
-     * journal back, and SQLite would roll back a commit that it had confirmed. */
+    /* EXTRA also syncs the directory once the journal is deleted: with FULL a power loss can bring
+     * the journal back, and SQLite would roll back a commit that it had confirmed. */
     rc = target_exec(t, "PRAGMA synchronous = EXTRA", "set synchronous", err);
     if (rc == SR_OK) {
         rc = target_make_tables(t, may_create, err);

@@ -1,4 +1,5 @@
-/* The life of a job: start, run, pause after a failure, start again, end. supervise_inner.h draws it. */
+/* The life of a job: start, run, pause after a failure, start again, end. supervise_inner.h draws
+ * it. */
 #include "engine/run/supervise.h"
 
 #include <stdio.h>

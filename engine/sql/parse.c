@@ -109,7 +109,8 @@ static struct parse_expected parse_list_expected(const bool *can)
 #define PARSE_HINT_RESERVED \
     "it is a reserved word: a column of that name needs backticks, `like this`"
 
-/* Whether the word that ends at `end` begins a literal, DATE '...' say, and was meant as a column. */
+/* Whether the word that ends at `end` begins a literal, DATE '...' say, and was meant as a
+ * column. */
 static bool parse_begins_literal(const struct parser *p, uint32_t end)
 {
     static const char *const words[] = {"DATE", "TIME", "TIMESTAMP", "INTERVAL"};

@@ -1,5 +1,5 @@
-/* Memory runs out at the n-th allocation, for every n: each failure shows as SR_ENOMEM, leaks nothing
- * (the sanitizer looks), and the same call made again goes on as if nothing had been. */
+/* Memory runs out at the n-th allocation, for every n: each failure shows as SR_ENOMEM, leaks
+ * nothing (the sanitizer looks), and the same call made again goes on as if nothing had been. */
 #include <stdio.h>
 #include <string.h>
 
@@ -124,8 +124,8 @@ static void fill(const struct scene *s, struct sr_state *state, struct sr_map *m
     }
 }
 
-/* All of it, with memory running out at allocation n. Answers the bytes that were saved last; *was_hit:
- * an allocation failed. */
+/* All of it, with memory running out at allocation n. Answers the bytes that were saved last;
+ * *was_hit: an allocation failed. */
 static struct sr_out live(const struct scene *s, uint64_t n, bool *was_hit)
 {
     struct sr_error err = {0};
