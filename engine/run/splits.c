@@ -62,17 +62,23 @@ sr_rc split_get(struct bytes_in *in, struct split *out)
     return SR_ECORRUPT;
 }
 
+/* Makes room for `more` splits, so that adding them cannot fail. */
+static bool split_list_reserve(struct split_list *l, uint32_t more)
+{
+    if (l->capacity - l->count >= more) return true;
+    uint32_t capacity = l->capacity + (more > l->capacity ? more + 8 : l->capacity);
+    struct split *grown = realloc(l->item, capacity * sizeof(*grown));
+    if (!grown) return false;
+    l->item = grown;
+    l->capacity = capacity;
+    return true;
+}
+
 sr_rc split_list_add(struct split_list *l, struct split *s)
 {
-    if (l->count == l->capacity) {
-        uint32_t more = l->capacity ? l->capacity * 2 : 8;
-        struct split *grown = realloc(l->item, more * sizeof(*grown));
-        if (!grown) {
-            split_done(s);
-            return SR_ENOMEM;
-        }
-        l->item = grown;
-        l->capacity = more;
+    if (!split_list_reserve(l, 1)) {
+        split_done(s);
+        return SR_ENOMEM;
     }
     l->item[l->count++] = *s;
     *s = (struct split){.id = NULL};
@@ -158,21 +164,26 @@ sr_rc splits_restore(struct splits *s, struct split *split)
 /* Keeps of each id what got furthest, and moves what is finished to its own list. */
 static sr_rc splits_settle(struct splits *s)
 {
-    struct split_list all = s->waiting;
-    s->waiting = (struct split_list){.count = 0};
-    sr_rc rc = SR_OK;
-    if (all.count > 1) qsort(all.item, all.count, sizeof(*all.item), split_compare_ids);
+    struct split_list *all = &s->waiting;
+    if (!split_list_reserve(&s->finished, all->count)) return SR_ENOMEM;
+    if (all->count > 1) qsort(all->item, all->count, sizeof(*all->item), split_compare_ids);
     const char *last = NULL;
-    for (uint32_t i = 0; i < all.count && rc == SR_OK; i++) {
-        struct split *k = &all.item[i];
-        if (last && strcmp(last, k->id) == 0) continue;
-        bool is_finished = k->state == SPLIT_FINISHED;
-        struct split_list *to = is_finished ? &s->finished : &s->waiting;
-        rc = split_list_add(to, k);
-        if (rc == SR_OK) last = to->item[to->count - 1].id;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < all->count; i++) {
+        struct split k = all->item[i];
+        if (last && strcmp(last, k.id) == 0) {
+            split_done(&k);
+            continue;
+        }
+        last = k.id;
+        if (k.state == SPLIT_FINISHED) {
+            s->finished.item[s->finished.count++] = k;
+        } else {
+            all->item[kept++] = k;
+        }
     }
-    split_list_done(&all);
-    return rc;
+    all->count = kept;
+    return SR_OK;
 }
 
 static void splits_know(struct splits *s, const struct split_list *l)
