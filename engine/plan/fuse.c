@@ -194,7 +194,7 @@ static sr_rc fuse_split(struct logic_graph *g, struct logic *outer, struct sr_er
         one.input = its_input;
         one.expr = arena_copy(g->arena, outer->expr, outer->out->fields * sizeof(struct expr *));
         if (!one.expr) {
-            return error_set(err, SR_ENOMEM, "planning");
+            return error_set(err, SR_ENOMEM, "planning: out of memory");
         }
         sr_rc rc = fuse_two(g->arena, in, &one, err);
         if (rc != SR_OK) {
@@ -249,5 +249,5 @@ sr_rc logic_fuse(struct logic_graph *g, struct sr_error *err)
         }
     }
     fuse_bypass_all(g);
-    return arena_is_broken(g->arena) ? error_set(err, SR_ENOMEM, "planning") : SR_OK;
+    return arena_is_broken(g->arena) ? error_set(err, SR_ENOMEM, "planning: out of memory") : SR_OK;
 }

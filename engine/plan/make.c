@@ -4,11 +4,11 @@
 #include "engine/base/error.h"
 
 /* What each sink's rows have: the weakest of its paths, or less where the job asks for less. */
-static void make_guarantees(struct arena *a, const struct plan *p, struct plan_node *node,
-                            const struct logic_graph *g)
+static void make_guarantees(const struct plan *p, struct plan_node *node,
+                            const struct logic_graph *g, const uint32_t *at)
 {
     const struct plan_path *path = NULL;
-    uint32_t paths = plan_paths(a, p, &path);
+    uint32_t paths = plan_paths(g->arena, p, &path);
     for (uint32_t n = 0; n < p->nodes; n++) {
         if (node[n].kind == PLAN_SINK) {
             node[n].guarantee = SR_EXACTLY_ONCE;
@@ -21,13 +21,10 @@ static void make_guarantees(struct arena *a, const struct plan *p, struct plan_n
         }
     }
     for (uint32_t i = 0; i < g->nodes; i++) {
-        const struct logic *l = g->node[i];
-        for (uint32_t n = 0; n < p->nodes && l->kind == LOGIC_SINK; n++) {
-            bool is_same = node[n].kind == PLAN_SINK && node[n].step == l->step->name.text;
-            if (is_same && l->step->guarantee != SR_NO_GUARANTEE &&
-                l->step->guarantee < node[n].guarantee) {
-                node[n].guarantee = l->step->guarantee;
-            }
+        const struct job_step *step = g->node[i]->step;
+        bool is_written = g->node[i]->kind == LOGIC_SINK && step->guarantee != SR_NO_GUARANTEE;
+        if (is_written && step->guarantee < node[at[i]].guarantee) {
+            node[at[i]].guarantee = step->guarantee;
         }
     }
 }
@@ -68,7 +65,7 @@ sr_rc plan_make(struct logic_graph *g, struct registry *registry, const struct p
     struct plan *p = arena_get(g->arena, sizeof(*p));
     uint32_t *at = arena_array(g->arena, (size_t)g->nodes + 1, sizeof(*at));
     if (!p || !at) {
-        return error_set(err, SR_ENOMEM, "planning");
+        return error_set(err, SR_ENOMEM, "planning: out of memory");
     }
     int64_t max = g->job->settings.max_parallelism;
     *p = (struct plan){.job = g->job, .max_parallelism = max > 0 ? (uint32_t)max : 128};
@@ -81,16 +78,16 @@ sr_rc plan_make(struct logic_graph *g, struct registry *registry, const struct p
         p->node = node;
     }
     if (rc == SR_OK && !node) {
-        rc = error_set(err, SR_ENOMEM, "planning");
+        rc = error_set(err, SR_ENOMEM, "planning: out of memory");
     }
     rc = rc == SR_OK ? make_chains(g->arena, p, node, parallelism, err) : rc;
     if (rc != SR_OK) {
         return rc;
     }
     p->is_bounded = make_is_bounded(p);
-    make_guarantees(g->arena, p, node, g);
+    make_guarantees(p, node, g, at);
     if (arena_is_broken(g->arena)) {
-        return error_set(err, SR_ENOMEM, "planning");
+        return error_set(err, SR_ENOMEM, "planning: out of memory");
     }
     *out = p;
     return SR_OK;

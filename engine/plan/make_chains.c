@@ -134,7 +134,7 @@ sr_rc make_chains(struct arena *a, struct plan *p, struct plan_node *node,
     c.vertex = arena_array(a, (size_t)p->nodes + 1, sizeof(*c.vertex));
     c.edge = arena_array(a, (size_t)inputs + 1, sizeof(*c.edge));
     if (!c.readers || !c.vertex || !c.edge || !chains_vertices(&c)) {
-        return error_set(err, SR_ENOMEM, "planning");
+        return error_set(err, SR_ENOMEM, "planning: out of memory");
     }
     chains_edges(&c);
     chains_ends(&c);
@@ -142,5 +142,5 @@ sr_rc make_chains(struct arena *a, struct plan *p, struct plan_node *node,
     p->vertices = c.vertices;
     p->edge = c.edge;
     p->edges = c.edges;
-    return arena_is_broken(a) ? error_set(err, SR_ENOMEM, "planning") : SR_OK;
+    return arena_is_broken(a) ? error_set(err, SR_ENOMEM, "planning: out of memory") : SR_OK;
 }

@@ -209,7 +209,7 @@ sr_rc make_nodes(const struct logic_graph *g, struct registry *registry, struct 
         }
     }
     if (arena_is_broken(g->arena)) {
-        return error_set(err, SR_ENOMEM, "planning");
+        return error_set(err, SR_ENOMEM, "planning: out of memory");
     }
     p->node = node;
     p->nodes = count;

@@ -231,15 +231,15 @@ sr_rc logic_prune(struct logic_graph *g, struct sr_error *err)
         n->moved = arena_array(a, n->out->fields + 1, sizeof(int32_t));
     }
     if (arena_is_broken(a)) {
-        return error_set(err, SR_ENOMEM, "planning");
+        return error_set(err, SR_ENOMEM, "planning: out of memory");
     }
     for (uint32_t i = g->nodes; i > 0; i--) {
         prune_need(g->node[i - 1]);
     }
     for (uint32_t i = 0; i < g->nodes; i++) {
         if (!prune_move(a, g->node[i], before)) {
-            return error_set(err, SR_ENOMEM, "planning");
+            return error_set(err, SR_ENOMEM, "planning: out of memory");
         }
     }
-    return arena_is_broken(a) ? error_set(err, SR_ENOMEM, "planning") : SR_OK;
+    return arena_is_broken(a) ? error_set(err, SR_ENOMEM, "planning: out of memory") : SR_OK;
 }
