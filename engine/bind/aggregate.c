@@ -24,11 +24,22 @@ static uint32_t agg_calc_column(struct agg_scope *g, const char *name, const str
     return g->calc.count - 1;
 }
 
-static bool agg_put_out(struct agg_scope *g, const char *name, struct sr_type type)
+/* e, computed by the calc in front, as its column; NULL: it could not be added, with a fault. */
+static const struct expr *agg_through_calc(struct agg_scope *g, const char *name,
+                                           const struct expr *e, const struct scope *s, uint32_t at)
 {
-    g->field[g->out.fields] = (struct sr_field){name, type};
-    g->out.fields++;
-    return true;
+    uint32_t c = agg_calc_column(g, name, e, s->text, at);
+    if (g->calc.has_failed) {
+        return NULL;
+    }
+    /* The schema of the calc is not there yet: only the column's type and number matter. */
+    struct sr_schema calc = {.fields = g->calc.count, .field = g->calc.field, .rowtime = -1};
+    return expr_column(s->binder->arena, &calc, c);
+}
+
+static void agg_put_out(struct agg_scope *g, const char *name, struct sr_type type)
+{
+    g->field[g->out.fields++] = (struct sr_field){name, type};
 }
 
 static bool agg_keys(struct agg_scope *g)
@@ -190,12 +201,8 @@ static bool agg_argument(struct agg_scope *g, struct scope *s, const struct ast 
     if (!e) {
         return false;
     }
-    uint32_t c =
-        agg_calc_column(g, agg_name_of(s, e, "arg", g->calc.count), e, s->text, n->item[0]->at);
-    /* The schema of the calc is not there yet: only the column's type and number matter. */
-    struct sr_schema calc = {.fields = g->calc.count, .field = g->calc.field, .rowtime = -1};
-    *out = expr_column(s->binder->arena, &calc, c);
-    return true;
+    *out = agg_through_calc(g, agg_name_of(s, e, "arg", g->calc.count), e, s, n->item[0]->at);
+    return *out != NULL;
 }
 
 static bool agg_filter(struct agg_scope *g, struct scope *s, const struct ast *n,
@@ -209,11 +216,8 @@ static bool agg_filter(struct agg_scope *g, struct scope *s, const struct ast *n
     if (!e) {
         return false;
     }
-    uint32_t c =
-        agg_calc_column(g, agg_name_of(s, e, "filter", g->calc.count), e, s->text, n->filter->at);
-    struct sr_schema calc = {.fields = g->calc.count, .field = g->calc.field, .rowtime = -1};
-    *out = expr_column(s->binder->arena, &calc, c);
-    return true;
+    *out = agg_through_calc(g, agg_name_of(s, e, "filter", g->calc.count), e, s, n->filter->at);
+    return *out != NULL;
 }
 
 static const char *agg_result_name(const struct agg_scope *g, const struct scope *s,

@@ -287,7 +287,7 @@ static void bind_check_bounded(struct binder *b, const struct plan *p)
         const struct plan_node *node = &p->node[n];
         const struct job_step *sink = bind_step_of(b->job, node);
         if (node->kind == PLAN_SINK && node->sink_caps.is_bounded_only && sink) {
-            bind_fault_at(b, sink->connector_at.line ? sink->connector_at : sink->name.at,
+            bind_fault_at(b, bind_connector_place(sink),
                           "name a directory, or read bounded sources only",
                           "sink '%s' is complete only at the end of a bounded job, and this job "
                           "has no end",
@@ -356,7 +356,7 @@ sr_rc bind_constant(struct arena *a, const char *text, const struct expr **out,
 {
     struct faults *faults = arena_get(a, sizeof(*faults));
     if (!faults) {
-        return error_set(err, SR_ENOMEM, "binding an expression");
+        return error_set(err, SR_ENOMEM, "out of memory");
     }
     faults_init(faults, a);
     struct job_text t = {.text = text, .len = (uint32_t)strlen(text), .at = {NULL, 1, 1}};
@@ -371,7 +371,7 @@ sr_rc bind_constant(struct arena *a, const char *text, const struct expr **out,
                          f->hint ? " (" : "", f->hint ? f->hint : "", f->hint ? ")" : "");
     }
     if (!e) {
-        return error_set(err, SR_ENOMEM, "binding an expression");
+        return error_set(err, SR_ENOMEM, "out of memory");
     }
     *out = e;
     return SR_OK;

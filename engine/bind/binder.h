@@ -48,6 +48,8 @@ void bind_fault_at(struct binder *b, struct place at, const char *hint, const ch
 /* Parses a text of the job; NULL: its fault is added. */
 const struct ast *bind_parse(struct binder *b, enum parse_what what, const struct job_text *t);
 bool bind_no_memory(struct binder *b); /* adds that fault, answers false */
+/* Where a source or sink names its connector, else its own name. */
+struct place bind_connector_place(const struct job_step *step);
 
 /* --- Expressions ------------------------------------------------------------------------------ */
 

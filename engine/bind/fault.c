@@ -27,6 +27,11 @@ void bind_fault_at(struct binder *b, struct place at, const char *hint, const ch
     fault_add(b->faults, FAULT_ERROR, at, hint, "%s", words);
 }
 
+struct place bind_connector_place(const struct job_step *step)
+{
+    return step->connector_at.line ? step->connector_at : step->name.at;
+}
+
 bool bind_no_memory(struct binder *b)
 {
     bind_fault_at(b, (struct place){0}, NULL, "out of memory");

@@ -4,11 +4,6 @@
 #include "engine/bind/binder.h"
 #include "engine/data/schema.h"
 
-static struct place sink_place(const struct job_step *step)
-{
-    return step->connector_at.line ? step->connector_at : step->name.at;
-}
-
 /* One declared column of the sink, from the input's column of that name. */
 static bool sink_column(struct binder *b, const struct bound *s, struct select *l,
                         const struct columns *c, uint32_t i)
@@ -92,7 +87,7 @@ static bool sink_check_format(struct binder *b, struct logic *n)
         return true;
     }
     if (!step->format) {
-        bind_fault_at(b, sink_place(step), "format: csv, json or raw",
+        bind_fault_at(b, bind_connector_place(step), "format: csv, json or raw",
                       "sink '%s' needs a format: connector '%s' writes bytes", step->name.text,
                       step->sink->name);
         return false;
@@ -117,7 +112,7 @@ static bool sink_check_changes(struct binder *b, const struct logic *n)
     if (!n->is_updating || can) {
         return true;
     }
-    bind_fault_at(b, sink_place(step),
+    bind_fault_at(b, bind_connector_place(step),
                   n->sink_caps.makes_rows && n->out->keys == 0
                       ? "a sink with a primary-key can replace rows; or group by a window"
                       : "use a sink that can replace rows; or group by a window",
@@ -132,7 +127,8 @@ static bool sink_check(struct binder *b, struct logic *n)
     const struct job_step *step = n->step;
     struct sr_error err = {0};
     if (step->sink->check && step->sink->check(step->conf, n->out, &n->sink_caps, &err) != SR_OK) {
-        bind_fault_at(b, sink_place(step), NULL, "sink '%s': %s", step->name.text, err.words);
+        bind_fault_at(b, bind_connector_place(step), NULL, "sink '%s': %s", step->name.text,
+                      err.words);
         return false;
     }
     bool is_good = sink_check_format(b, n);

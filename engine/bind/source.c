@@ -49,7 +49,7 @@ static bool source_read(struct source *o)
         }
     }
     if (o->read.fields == 0) {
-        bind_fault_at(o->b, o->step->connector_at.line ? o->step->connector_at : o->step->name.at,
+        bind_fault_at(o->b, bind_connector_place(o->step),
                       "schema: a mapping of column names to types",
                       "source '%s' needs a schema: connector '%s' does not bring one",
                       o->step->name.text, o->step->source ? o->step->source->name : "(faulted)");
@@ -145,7 +145,7 @@ static bool source_check(struct source *o, struct logic *n)
 {
     struct sr_error err = {0};
     const struct job_step *step = o->step;
-    struct place at = step->connector_at.line ? step->connector_at : step->name.at;
+    struct place at = bind_connector_place(step);
     bool is_good = true;
     if (step->source->check &&
         step->source->check(step->conf, &o->read, &n->source_caps, &err) != SR_OK) {
