@@ -82,18 +82,6 @@ _Static_assert(SR_BOOLEAN == 0 && SR_TINYINT == 1 && SR_BIGINT == 4 && SR_DOUBLE
 
 /* --- To DECIMAL. ------------------------------------------------------------------------------ */
 
-static void cast_put(struct call *k, uint32_t r, bool is_good, decimal v)
-{
-    const struct sr_type *t = &k->out->type;
-    if (!is_good || !decimal_fits(v, t->length)) {
-        call_null(k, r);
-    } else if (t->length <= SR_DECIMAL_SMALL) {
-        ((int64_t *)k->out->values)[r] = (int64_t)v;
-    } else {
-        ((struct sr_wide *)k->out->values)[r] = decimal_to_wide(v);
-    }
-}
-
 static void cast_exact_decimal(struct call *k)
 {
     decimal x[SR_BATCH_ROWS];
@@ -103,7 +91,7 @@ static void cast_exact_decimal(struct call *k)
     for (uint32_t i = 0; i < k->n; i++) {
         decimal v = 0;
         bool is_good = decimal_rescale(x[i], from, to, &v);
-        cast_put(k, k->sel ? k->sel[i] : i, is_good, v);
+        decimal_store(k, k->sel ? k->sel[i] : i, is_good, v);
     }
 }
 static const struct kernel cast_k_exact_decimal = {.run = cast_exact_decimal};
@@ -111,7 +99,7 @@ static const struct kernel cast_k_exact_decimal = {.run = cast_exact_decimal};
 static void cast_bool_decimal(struct call *k)
 {
     const uint8_t *a = k->arg[0]->values;
-    CALL_EACH_ROW(k, r) { cast_put(k, r, true, a[r] ? decimal_power(k->out->type.scale) : 0); }
+    CALL_EACH_ROW(k, r) { decimal_store(k, r, true, a[r] ? decimal_power(k->out->type.scale) : 0); }
 }
 static const struct kernel cast_k_bool_decimal = {.run = cast_bool_decimal};
 
@@ -126,7 +114,7 @@ static void cast_approx_row(struct call *k, uint32_t r, double d)
     if (!is_number) {
         call_fail(k, r, "%.*s is no DECIMAL", (int)len, text);
     } else {
-        cast_put(k, r, is_good, v);
+        decimal_store(k, r, is_good, v);
     }
 }
 

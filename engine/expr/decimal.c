@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/base/assert.h"
+#include "engine/expr/kernel.h"
 #include "engine/expr/number.h"
 
 #define DECIMAL_19 UINT64_C(10000000000000000000)
@@ -399,5 +400,17 @@ void decimal_load(const struct sr_column *c, const uint16_t *sel, uint32_t n, de
         DECIMAL_LOAD(int64_t, );
     } else {
         DECIMAL_LOAD(struct sr_wide, decimal_of_wide);
+    }
+}
+
+void decimal_store(struct call *k, uint32_t r, bool is_good, decimal v)
+{
+    const struct sr_type *t = &k->out->type;
+    if (!is_good || !decimal_fits(v, t->length)) {
+        call_null(k, r);
+    } else if (t->length <= SR_DECIMAL_SMALL) {
+        ((int64_t *)k->out->values)[r] = (int64_t)v;
+    } else {
+        ((struct sr_wide *)k->out->values)[r] = decimal_to_wide(v);
     }
 }

@@ -4,6 +4,8 @@
 
 #include <streamrun/batch.h>
 
+struct call; /* kernel.h */
+
 typedef __int128 decimal;
 typedef unsigned __int128 udecimal;
 
@@ -52,5 +54,8 @@ double decimal_to_double(decimal v, int32_t scale);
 
 /* The rows of a call as 128-bit integers: DECIMAL of both widths, and integers of any. */
 void decimal_load(const struct sr_column *c, const uint16_t *sel, uint32_t n, decimal *to);
+/* The DECIMAL result of row r: v, already of the result's scale; NULL unless `is_good`, and where v
+ * has too many digits. */
+void decimal_store(struct call *k, uint32_t r, bool is_good, decimal v);
 
 #endif

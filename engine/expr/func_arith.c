@@ -124,18 +124,6 @@ static const struct kernel arith_k_minus_wide = {.run = arith_minus_wide};
 
 /* --- DECIMAL. A result of too many digits is NULL, as in Flink. ------------------------------- */
 
-static void arith_store(struct call *k, uint32_t r, bool is_good, decimal v)
-{
-    const struct sr_type *t = &k->out->type;
-    if (!is_good || !decimal_fits(v, t->length)) {
-        call_null(k, r);
-    } else if (t->length <= SR_DECIMAL_SMALL) {
-        ((int64_t *)k->out->values)[r] = (int64_t)v;
-    } else {
-        ((struct sr_wide *)k->out->values)[r] = decimal_to_wide(v);
-    }
-}
-
 static int32_t arith_scale(const struct sr_column *c)
 {
     return c->type.kind == SR_DECIMAL ? c->type.scale : 0;
@@ -152,7 +140,7 @@ static int32_t arith_scale(const struct sr_column *c)
         for (uint32_t i = 0; i < k->n; i++) {                             \
             decimal v = 0;                                                \
             bool is_good = compute;                                       \
-            arith_store(k, k->sel ? k->sel[i] : i, is_good, v);           \
+            decimal_store(k, k->sel ? k->sel[i] : i, is_good, v);         \
         }                                                                 \
     }                                                                     \
     static const struct kernel arith_k_##name = {.run = arith_##name};
@@ -182,7 +170,7 @@ static void arith_quotient(struct call *k, arith_quotient_fn compute)
             call_fail(k, r, "division by zero");
         } else {
             bool is_good = compute(x[i], sa, y[i], sb, k->out->type.scale, &v);
-            arith_store(k, r, is_good, v);
+            decimal_store(k, r, is_good, v);
         }
     }
 }

@@ -8,11 +8,6 @@
 
 /* --- Kernels. --------------------------------------------------------------------------------- */
 
-static bool cond_bit(const uint64_t *valid, uint32_t r)
-{
-    return !valid || (valid[r >> 6] >> (r & 63) & 1) != 0;
-}
-
 /* `decides` is the value that wins whatever stands beside it: 0 for AND, 1 for OR. */
 static void cond_merge_nulls(struct call *k, uint8_t decides)
 {
@@ -21,7 +16,7 @@ static void cond_merge_nulls(struct call *k, uint8_t decides)
     uint8_t *to = k->out->values;
     CALL_EACH_ROW(k, r)
     {
-        bool has_a = cond_bit(av, r), has_b = cond_bit(bv, r);
+        bool has_a = valid_bit(av, r), has_b = valid_bit(bv, r);
         if ((has_a && a[r] == decides) || (has_b && b[r] == decides)) {
             to[r] = decides;
         } else if (has_a && has_b) {
@@ -74,13 +69,13 @@ static void cond_run_null(struct call *k)
 {
     const uint64_t *valid = k->arg[0]->valid;
     uint8_t *to = k->out->values;
-    CALL_LOOP(k, to[r] = !cond_bit(valid, r));
+    CALL_LOOP(k, to[r] = !valid_bit(valid, r));
 }
 static void cond_run_not_null(struct call *k)
 {
     const uint64_t *valid = k->arg[0]->valid;
     uint8_t *to = k->out->values;
-    CALL_LOOP(k, to[r] = cond_bit(valid, r));
+    CALL_LOOP(k, to[r] = valid_bit(valid, r));
 }
 static const struct kernel cond_k_null = {.run = cond_run_null,
                                           .flags = KERNEL_NULLS | KERNEL_DENSE};
@@ -93,7 +88,7 @@ static void cond_is(struct call *k, uint8_t is, uint8_t negated)
     const uint8_t *a = k->arg[0]->values;
     const uint64_t *valid = k->arg[0]->valid;
     uint8_t *to = k->out->values;
-    CALL_LOOP(k, to[r] = (uint8_t)((cond_bit(valid, r) && a[r] == is) != negated));
+    CALL_LOOP(k, to[r] = (uint8_t)((valid_bit(valid, r) && a[r] == is) != negated));
 }
 static void cond_run_true(struct call *k) { cond_is(k, 1, 0); }
 static void cond_run_not_true(struct call *k) { cond_is(k, 1, 1); }

@@ -112,18 +112,6 @@ MATH_INTEGER(i64, int64_t, uint64_t)
 
 /* --- DECIMAL. --------------------------------------------------------------------------------- */
 
-static void math_store(struct call *k, uint32_t r, bool is_good, decimal v)
-{
-    const struct sr_type *t = &k->out->type;
-    if (!is_good || !decimal_fits(v, t->length)) {
-        call_null(k, r);
-    } else if (t->length <= SR_DECIMAL_SMALL) {
-        ((int64_t *)k->out->values)[r] = (int64_t)v;
-    } else {
-        ((struct sr_wide *)k->out->values)[r] = decimal_to_wide(v);
-    }
-}
-
 static decimal math_decimal_abs(decimal v, decimal unit) { return (void)unit, v < 0 ? -v : v; }
 static decimal math_decimal_sign(decimal v, decimal unit)
 {
@@ -138,15 +126,15 @@ static decimal math_decimal_ceil(decimal v, decimal unit)
     return v / unit + (v % unit > 0 ? 1 : 0);
 }
 
-#define MATH_DECIMAL(name)                                                                \
-    static void math_run_decimal_##name(struct call *k)                                   \
-    {                                                                                     \
-        decimal x[SR_BATCH_ROWS], unit = decimal_power(k->arg[0]->type.scale);            \
-        decimal_load(k->arg[0], k->sel, k->n, x);                                         \
-        for (uint32_t i = 0; i < k->n; i++) {                                             \
-            math_store(k, k->sel ? k->sel[i] : i, true, math_decimal_##name(x[i], unit)); \
-        }                                                                                 \
-    }                                                                                     \
+#define MATH_DECIMAL(name)                                                                   \
+    static void math_run_decimal_##name(struct call *k)                                      \
+    {                                                                                        \
+        decimal x[SR_BATCH_ROWS], unit = decimal_power(k->arg[0]->type.scale);               \
+        decimal_load(k->arg[0], k->sel, k->n, x);                                            \
+        for (uint32_t i = 0; i < k->n; i++) {                                                \
+            decimal_store(k, k->sel ? k->sel[i] : i, true, math_decimal_##name(x[i], unit)); \
+        }                                                                                    \
+    }                                                                                        \
     static const struct kernel math_k_##name##_decimal = {.run = math_run_decimal_##name};
 
 MATH_DECIMAL(abs)
@@ -182,7 +170,7 @@ static void math_round_decimal(struct call *k)
         decimal v = 0;
         bool is_good = math_round_at(x[i], a->type.scale, digits, &v) &&
                        decimal_rescale(v, a->type.scale, k->out->type.scale, &v);
-        math_store(k, r, is_good, v);
+        decimal_store(k, r, is_good, v);
     }
 }
 static const struct kernel math_k_round_decimal = {.run = math_round_decimal};

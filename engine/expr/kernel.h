@@ -91,6 +91,12 @@ void call_share(struct call *k, uint32_t i);
 /* The run as a whole fails. */
 void call_broken(struct call *k, sr_rc rc);
 
+/* By the bits of a column; NULL: no row is NULL. */
+static inline bool valid_bit(const uint64_t *valid, uint32_t r)
+{
+    return !valid || (valid[r >> 6] >> (r & 63) & 1) != 0;
+}
+
 /* First byte of a text column; good for columns without any. */
 static inline const char *column_text(const struct sr_column *c)
 {

@@ -94,11 +94,6 @@ static void program_base(struct slot *s, const struct sr_view *v, uint32_t from)
 
 static inline uint32_t slot_row(const struct slot *s, uint32_t i) { return s->sel ? s->sel[i] : i; }
 
-static bool program_bit(const uint64_t *valid, uint32_t r)
-{
-    return !valid || (valid[r >> 6] >> (r & 63) & 1) != 0;
-}
-
 /* mark[i]: whether the i-th row of the slot goes to `to`. */
 static void program_mark(const struct slot *s, const struct sr_column *c, enum pick_by by,
                          uint8_t *mark)
@@ -107,7 +102,7 @@ static void program_mark(const struct slot *s, const struct sr_column *c, enum p
     const uint64_t *valid = c->valid;
     for (uint32_t i = 0; i < s->n; i++) {
         uint32_t r = slot_row(s, i);
-        bool is_valid = program_bit(valid, r);
+        bool is_valid = valid_bit(valid, r);
         switch (by) {
         case PICK_TRUE:
             mark[i] = is_valid && b[r] != 0;
@@ -188,7 +183,7 @@ static void program_narrow(struct program *p, struct call *k)
     for (uint32_t i = 0; i < k->n; i++) {
         uint32_t r = k->sel ? k->sel[i] : i;
         p->sel[n] = (uint16_t)r;
-        if (program_bit(k->out->valid, r)) {
+        if (valid_bit(k->out->valid, r)) {
             n++;
         } else {
             memset((uint8_t *)k->out->values + (size_t)r * size, 0, size);
@@ -254,7 +249,7 @@ static void program_compare(struct program *p, const struct step *s, struct sr_c
         for (uint32_t i = 0; i < to->n; i++) {
             uint16_t r = to->space[i];
             to->space[n] = r;
-            n += program_bit(valid, r) ? 1 : 0;
+            n += valid_bit(valid, r) ? 1 : 0;
         }
         to->n = n;
     }
@@ -274,7 +269,7 @@ static void program_copy(struct sr_column *out, const struct sr_column *c, const
     }
     for (uint32_t i = 0; c->valid && i < s->n; i++) {
         uint32_t r = slot_row(s, i);
-        if (!program_bit(c->valid, r)) {
+        if (!valid_bit(c->valid, r)) {
             column_set_null(out, r);
         }
     }
@@ -307,7 +302,7 @@ static void program_gather(struct program *p, const struct step *s, struct sr_co
         const char *text = column_text(c);
         for (uint32_t j = 0; j < from->n; j++) {
             uint32_t r = slot_row(from, j);
-            if (!program_bit(out->valid, r)) {
+            if (!valid_bit(out->valid, r)) {
                 span[r] = (struct sr_span){0, 0};
             } else if (!column_put_bytes(p->run.home, out, r, text + span[r].at, span[r].len)) {
                 p->run.rc = SR_ENOMEM;
