@@ -1,3 +1,4 @@
+#include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
 
@@ -17,6 +18,12 @@ static int manifest_json_time(json_t *o, const char *key, int64_t us)
 static int manifest_json_number(json_t *o, const char *key, uint64_t n)
 {
     return json_object_set_new(o, key, json_integer((json_int_t)n));
+}
+
+/* 64 bits that are only a name: as a number JSON's readers would round them. */
+static int manifest_json_name(json_t *o, const char *key, uint64_t n)
+{
+    return json_object_set_new(o, key, json_sprintf("%016" PRIx64, n));
 }
 
 static int manifest_json_text(json_t *o, const char *key, const char *s)
@@ -75,7 +82,7 @@ const char *manifest_json(struct arena *a, const struct manifest *m)
     bad |= manifest_json_number(o, "checkpoint", m->checkpoint);
     bad |= manifest_json_text(o, "job-id", m->job_id);
     bad |= manifest_json_text(o, "job-name", m->job_name);
-    bad |= manifest_json_number(o, "lineage", m->lineage);
+    bad |= manifest_json_name(o, "lineage", m->lineage);
     bad |= manifest_json_number(o, "attempt", m->attempt);
     bad |= manifest_json_number(o, "restored-from", m->parent);
     bad |= manifest_json_text(o, "run", manifest_end_name(m->end));

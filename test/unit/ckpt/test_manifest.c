@@ -229,6 +229,7 @@ START_TEST(json_shows_every_field)
     ck_assert_int_eq(json_integer_value(json_object_get(o, "checkpoint")), 7);
     ck_assert_str_eq(json_string_value(json_object_get(o, "kind")), "savepoint");
     ck_assert_str_eq(json_string_value(json_object_get(o, "run")), "suspended");
+    ck_assert_str_eq(json_string_value(json_object_get(o, "lineage")), "0000000000000003");
     ck_assert_str_eq(json_string_value(json_object_get(o, "ended")), "1969-12-31T23:59:59.999Z");
     ck_assert_str_eq(json_string_value(json_object_get(o, "description")), m.description);
     ck_assert_uint_eq(json_array_size(json_object_get(o, "parts")), 4);
