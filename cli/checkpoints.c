@@ -138,6 +138,26 @@ static enum cli_exit checkpoints_verify(struct cli *c, const struct store_list *
     return code;
 }
 
+/* Nothing in a directory, but there may be SQLite stores beside each other: they are meant, then. */
+static enum cli_exit checkpoints_absent(const struct cli *c, const char *path,
+                                        const struct sr_error *why)
+{
+    const struct sr_files *fs = c->env.files;
+    struct sr_error ignored;
+    char **names = NULL;
+    const char *stores = NULL;
+    if (fs->list(fs, cli_absolute(c, path), &names, &ignored) == SR_OK) {
+        for (char **n = names; *n; n++) {
+            size_t len = strlen(*n);
+            if (len <= 3 || strcmp(*n + len - 3, ".db") != 0) continue;
+            stores = arena_printf(c->arena, "%s%s%s", stores ? stores : "", stores ? ", " : "", *n);
+        }
+        fs->names_free(fs, names);
+    }
+    return cli_fail(c, CLI_STATE, "%s%s%s", why->words,
+                    stores ? "; name one of the files there: " : "", stores ? stores : "");
+}
+
 enum cli_exit command_checkpoints(struct cli *c, const struct args *a)
 {
     if (a->words != 2) {
@@ -151,6 +171,7 @@ enum cli_exit command_checkpoints(struct cli *c, const struct args *a)
     struct sr_error err = {0};
     struct store_list l = {0};
     sr_rc rc = store_find(&c->env, cli_absolute(c, a->word[1]), c->arena, &l, &err);
+    if (rc == SR_EABSENT) return checkpoints_absent(c, a->word[1], &err);
     if (rc != SR_OK) return cli_fail(c, CLI_STATE, "%s", err.words);
     if (l.count == 0) return cli_fail(c, CLI_STATE, "%s: no checkpoint lies there", a->word[1]);
     return is_list   ? checkpoints_list(c, &l)

@@ -114,3 +114,14 @@ def a_plain_filter_says_nothing_but_its_summary(p):
     assert done.stdout == b"a\nb\n" and done.stderr.count(b"\n") == 1 and b"read 2 = written 2" in done.stderr
     done = ok(p.run("run", "-q", job, stdin=b"a\n"))
     assert done.stdout == b"a\n" and not done.stderr
+
+
+@test
+def checkpoints_points_at_the_stores_that_lie_there(p):
+    ok(p.run("run", p.write("j.yaml", f"execution.checkpointing.dir: {p.dir}/states/a.db\n"
+                            "sources: {e: {connector: nexmark, events.num: 10}}\n"
+                            "sinks: {o: {from: e, connector: blackhole}}\n")))
+    done = ok(p.run("checkpoints", "list", p.dir / "states"), 4)
+    assert b"there is no checkpoint" in done.stderr and b": a.db\n" in done.stderr, done.stderr
+    shown = json.loads(ok(p.run("checkpoints", "show", p.dir / "states" / "a.db")).stdout)
+    assert len(shown["lineage"]) == 16, "a name, not a number"
