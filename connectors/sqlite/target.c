@@ -283,6 +283,20 @@ static const char target_marks_sql[] =
     " lineage INTEGER NOT NULL, attempt INTEGER NOT NULL, checkpoint INTEGER NOT NULL,"
     " rows INTEGER NOT NULL, PRIMARY KEY (job, sink, writer))";
 
+/* A database that was just made must not lose its name in a power loss: whatever its journal mode
+ * is, its directory is synced. */
+static sr_rc target_sync_name(const struct target *t, struct sr_error *err)
+{
+    const char *slash = strrchr(t->path, '/');
+    char dir[4096];
+    size_t len = slash && slash > t->path ? (size_t)(slash - t->path) : 1;
+    if (!slash || len >= sizeof(dir))
+        return SR_OK; /* SQLite opened it: its path is absolute and short */
+    memcpy(dir, t->path, len);
+    dir[len] = '\0';
+    return t->host->files->sync_dir(t->host->files, dir, err);
+}
+
 static sr_rc target_make_tables(struct target *t, bool may_create, struct sr_error *err)
 {
     sr_rc rc = target_exec(t, target_marks_sql, "make table " TARGET_MARKS, err);
@@ -295,7 +309,7 @@ static sr_rc target_make_tables(struct target *t, bool may_create, struct sr_err
     }
     rc = target_exec(t, sql, "make the table", err);
     sqlite3_free(sql);
-    return rc;
+    return rc == SR_OK ? target_sync_name(t, err) : rc;
 }
 
 sr_rc target_open(struct target *t, bool may_create, struct sr_error *err)

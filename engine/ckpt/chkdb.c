@@ -352,13 +352,15 @@ static sr_rc chkdb_check_job(struct chkdb *c, const char *job_id, struct sr_erro
     return rc;
 }
 
-/* A page that could not be read is told in words as well, with SQLite's code: that is no damage. */
+/* A page that could not be read is told in words as well, some with SQLite's code: no damage. */
 static sr_rc chkdb_bad_check(const struct chkdb *c, const char *words, struct sr_error *err)
 {
     static const char mark[] = "error code=";
     const char *at = words ? strstr(words, mark) : NULL;
     long code = at ? strtol(at + sizeof(mark) - 1, NULL, 10) : SQLITE_CORRUPT;
     sr_rc rc = code > 0 && code <= INT32_MAX ? chkdb_code((int)code) : SR_ECORRUPT;
+    if (words && strstr(words, "failed to get page"))
+        rc = SR_EIO; /* its number was checked before */
     if (rc != SR_ECORRUPT) {
         return error_set(err, rc, "check %s: SQLite: %s", c->file, words);
     }
