@@ -15,6 +15,8 @@ struct blocksum {
     uint64_t digest[2]; /* of the whole blocks so far; zeroes: none */
 };
 
+/* The digest of what `chain` is of and, behind it, what `next` is of. */
+void blocksum_chain(const struct sr_host *host, uint64_t chain[2], const uint64_t next[2]);
 /* Adds one whole block. */
 void blocksum_add(struct blocksum *c, const struct sr_host *host, const uint8_t *block);
 /* The digest of the whole blocks and a rest of less than a block. */

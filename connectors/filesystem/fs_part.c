@@ -199,16 +199,23 @@ sr_rc fs_part_copy(struct fs_part *p, const struct sr_host *host, struct fs_part
     return rc;
 }
 
-static bool fs_part_has_bytes(const struct sr_host *host, const char *path,
-                              const struct fs_part_name *n)
+/* *has: the file is there, with the bytes of the note. That it could not be read says nothing of
+ * them, and is an error. */
+static sr_rc fs_part_look(const struct sr_host *host, const char *path,
+                          const struct fs_part_name *n, bool *has, struct sr_error *err)
 {
     struct sr_stat stat;
-    struct sr_error ignored;
-    uint64_t digest[2];
-    return host->files->stat(host->files, path, &stat, &ignored) == SR_OK &&
-           stat.size_bytes == n->length &&
-           blocksum_file(host, path, n->length, digest, &ignored) == SR_OK &&
-           digest[0] == n->digest[0] && digest[1] == n->digest[1];
+    uint64_t digest[2] = {0, 0};
+    sr_rc rc = host->files->stat(host->files, path, &stat, err);
+    bool may_have = rc == SR_OK && stat.size_bytes == n->length;
+    if (may_have) {
+        rc = blocksum_file(host, path, n->length, digest, err);
+    }
+    if (rc != SR_OK && rc != SR_EABSENT && rc != SR_ECORRUPT) { /* cut short since, or removed */
+        return rc;
+    }
+    *has = may_have && rc == SR_OK && digest[0] == n->digest[0] && digest[1] == n->digest[1];
+    return SR_OK;
 }
 
 static sr_rc fs_part_sync_parent(const struct sr_host *host, const char *path, struct sr_error *err)
@@ -230,8 +237,12 @@ sr_rc fs_part_show(const struct sr_host *host, const struct fs_part_name *n, boo
     if (rc != SR_OK && rc != SR_EABSENT) {
         return rc;
     }
-    if (is_hidden_there &&
-        (stat.size_bytes != n->length || (!is_own && !fs_part_has_bytes(host, n->hidden, n)))) {
+    bool is_right = is_hidden_there && stat.size_bytes == n->length;
+    rc = is_right && !is_own ? fs_part_look(host, n->hidden, n, &is_right, err) : SR_OK;
+    if (rc != SR_OK) {
+        return rc;
+    }
+    if (is_hidden_there && !is_right) {
         return host->fail(host, err, SR_ECORRUPT,
                           "%s does not hold what was written to it at the checkpoint", n->hidden);
     }
@@ -246,15 +257,17 @@ sr_rc fs_part_show(const struct sr_host *host, const struct fs_part_name *n, boo
     }
     /* Shown before: by us, or by an older process between our look and our rename. The directory
      * is synced again, because that one may have died before it did. */
-    if (!fs_part_has_bytes(host, n->final, n)) {
+    rc = fs_part_look(host, n->final, n, &is_right, err);
+    if (rc != SR_OK) {
+        return rc;
+    }
+    if (!is_right) {
         return host->fail(host, err, SR_ECORRUPT,
                           is_hidden_there
                               ? "%s cannot be finished: %s is there and holds something else"
                               : "%s is gone, and %s does not hold its rows",
                           n->hidden, n->final);
     }
-    if (is_hidden_there && files->remove(files, n->hidden, err) != SR_OK) {
-        return SR_EIO;
-    }
-    return fs_part_sync_parent(host, n->final, err);
+    rc = is_hidden_there ? files->remove(files, n->hidden, err) : SR_OK;
+    return rc == SR_OK ? fs_part_sync_parent(host, n->final, err) : rc;
 }
