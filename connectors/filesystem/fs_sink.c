@@ -479,6 +479,10 @@ static void fs_sink_remove_stale(struct fs_sink *s)
     for (uint32_t i = 0; i < s->stale.count; i++) {
         (void)s->host->files->remove(s->host->files, s->stale.item[i].hidden, &ignored);
     }
+    if (s->stale.count >
+        0) { /* or a power loss brings them back, and no later run looks for them */
+        (void)s->host->files->sync_dir(s->host->files, s->dir, &ignored);
+    }
     fs_names_clear(&s->stale);
 }
 
