@@ -1,4 +1,5 @@
 /* Finds the command in the table, lends it the world, maps its end to an exit code. */
+#include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -94,8 +95,19 @@ static enum cli_exit main_command(struct cli *c, int argc, char **argv)
     return code;
 }
 
+/* A standard descriptor that the caller closed would else go to the next file that is opened, a
+ * checkpoint store perhaps, and rows and messages into it. What stands in for it refuses use. */
+static void main_hold_descriptors(void)
+{
+    static const int how[] = {O_WRONLY, O_RDONLY, O_RDWR}; /* of 0, 1 and 2 */
+    for (int fd = 0; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", how[fd]) != fd) _exit((int)CLI_FAILED);
+    }
+}
+
 int main(int argc, char **argv)
 {
+    main_hold_descriptors();
     (void)setlocale(LC_CTYPE, "C.UTF-8");
     struct cli c = {0};
     struct sr_error err = {0};

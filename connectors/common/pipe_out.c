@@ -19,6 +19,10 @@ sr_rc pipe_out_open(struct pipe_out *o, const struct sr_host *host, int fd, cons
     if (fstat(fd, &st) != 0) {
         return host->fail(host, err, SR_EIO, "%s is not open: %s", name, strerrordesc_np(errno));
     }
+    int flags = fcntl(fd, F_GETFL);
+    if (flags >= 0 && (flags & O_ACCMODE) == O_RDONLY) { /* opened again, it could be written */
+        return host->fail(host, err, SR_EIO, "%s is not open for writing", name);
+    }
     o->is_file = S_ISREG(st.st_mode);
     if (S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode)) {
         char path[64];

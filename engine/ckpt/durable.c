@@ -11,6 +11,9 @@ sr_rc durable_look(const struct env *env, const char *path, enum durable_kind *o
 {
     struct sr_stat st;
     sr_rc rc = env->files->stat(env->files, path, &st, err);
+    if (rc == SR_OK && st.kind == SR_FILE_OTHER) { /* reading a pipe would wait for its writer */
+        return error_set(err, SR_ECONFIG, "%s is neither a file nor a directory", path);
+    }
     if (rc == SR_OK) {
         *out = st.kind == SR_FILE_DIRECTORY ? DURABLE_DIR : DURABLE_FILE;
     } else if (rc == SR_EABSENT) {

@@ -11,6 +11,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import harness
 import test_commands  # noqa: F401  (tests register themselves)
 import test_faults  # noqa: F401
+import test_hostile  # noqa: F401
 import test_jobs  # noqa: F401
 import test_readme  # noqa: F401
 import test_state  # noqa: F401
