@@ -256,12 +256,30 @@ static const char *fs_walk_alternative(const char *p)
     return NULL;
 }
 
-/* Replaces the first brace of pattern `i` by each of its alternatives, at the end of the list.
- * *has_brace tells whether there was one. */
-static sr_rc fs_walk_unfold(struct fs_walker *w, char ***pattern, size_t *count, size_t i,
+/* Patterns that came of one, owned. */
+struct fs_patterns {
+    char **item;
+    size_t count;
+};
+
+/* Takes `text`; NULL: memory for it ran out. */
+static sr_rc fs_patterns_add(struct fs_patterns *l, struct fs_walker *w, char *text)
+{
+    char **moved = text ? realloc((void *)l->item, (l->count + 1) * sizeof(*moved)) : NULL;
+    if (!moved) {
+        free(text);
+        return fs_walk_no_memory(w);
+    }
+    moved[l->count++] = text;
+    l->item = moved;
+    return SR_OK;
+}
+
+/* Adds what becomes of `text` by each alternative of its first brace. *has_brace tells whether
+ * there was one. */
+static sr_rc fs_walk_unfold(struct fs_walker *w, struct fs_patterns *l, const char *text,
                             bool *has_brace)
 {
-    const char *text = (*pattern)[i];
     const char *open = strchr(text, '{');
     const char *close = open ? open + 1 : NULL;
     while (close && (close = fs_walk_alternative(close)) && *close != '}') {
@@ -271,53 +289,39 @@ static sr_rc fs_walk_unfold(struct fs_walker *w, char ***pattern, size_t *count,
     if (!close) { /* none, or one that is never closed: a plain character then */
         return SR_OK;
     }
-    for (const char *at = open + 1; at <= close;) {
+    sr_rc rc = SR_OK;
+    for (const char *at = open + 1; rc == SR_OK && at <= close;) {
         const char *end = fs_walk_alternative(at);
-        if (*count >= FS_BRACES_MAX) {
+        if (l->count >= FS_BRACES_MAX) {
             return w->host->fail(w->host, w->err, SR_ELIMIT,
                                  "the braces of a path make more than %u patterns", FS_BRACES_MAX);
         }
-        char **moved = realloc((void *)*pattern, (*count + 1) * sizeof(**pattern));
-        if (!moved) {
-            return fs_walk_no_memory(w);
+        char *one = NULL;
+        if (asprintf(&one, "%.*s%.*s%s", (int)(open - text), text, (int)(end - at), at, close + 1) <
+            0) {
+            one = NULL;
         }
-        *pattern = moved;
-        text = moved[i];
-        size_t len = (size_t)(open - text) + (size_t)(end - at) + strlen(close + 1) + 1;
-        char *one = malloc(len);
-        if (!one) {
-            return fs_walk_no_memory(w);
-        }
-        (void)snprintf(one, len, "%.*s%.*s%s", (int)(open - text), text, (int)(end - at), at,
-                       close + 1);
-        moved[(*count)++] = one;
+        rc = fs_patterns_add(l, w, one);
         at = end + 1;
     }
-    return SR_OK;
+    return rc;
 }
 
 static sr_rc fs_walk_braces(struct fs_walker *w, const char *path)
 {
-    size_t count = 0;
-    char **pattern = malloc(sizeof(*pattern));
-    char *first = strdup(path);
-    sr_rc rc = pattern && first ? SR_OK : fs_walk_no_memory(w);
-    if (rc == SR_OK) {
-        pattern[count++] = first;
-        first = NULL;
-    }
-    for (size_t i = 0; rc == SR_OK && i < count; i++) {
+    struct fs_patterns all = {0};
+    sr_rc rc = fs_patterns_add(&all, w, strdup(path));
+    for (size_t i = 0; rc == SR_OK && i < all.count; i++) {
         bool has_brace = false;
-        rc = fs_walk_unfold(w, &pattern, &count, i, &has_brace);
+        rc = fs_walk_unfold(w, &all, all.item[i], &has_brace);
         if (rc == SR_OK && !has_brace) {
-            rc = fs_walk_pattern(w, pattern[i]);
+            rc = fs_walk_pattern(w, all.item[i]);
         }
     }
-    for (size_t i = 0; i < count; i++) {
-        free(pattern[i]);
+    for (size_t i = 0; i < all.count; i++) {
+        free(all.item[i]);
     }
-    free((void *)pattern);
-    free(first);
+    free((void *)all.item);
     return rc;
 }
 
