@@ -32,7 +32,7 @@ sr_rc durable_read(const struct env *env, const char *path, uint64_t max, struct
 /* Removes a file, or a directory with what is in it, two levels deep; nothing there is fine. */
 sr_rc durable_remove(const struct env *env, const char *path, struct sr_error *err);
 
-/* What is at a path. Failing to look is a failure, never absence. */
+/* What is at a path. Failing to look is a failure, never absence; a pipe or a device is refused. */
 enum durable_kind { DURABLE_ABSENT, DURABLE_FILE, DURABLE_DIR };
 
 sr_rc durable_look(const struct env *env, const char *path, enum durable_kind *out,

@@ -408,22 +408,22 @@ sr_rc store_find(const struct env *env, const char *path, struct arena *a, struc
                  struct sr_error *err)
 {
     struct store_target t;
-    struct sr_stat st;
+    enum durable_kind kind = DURABLE_ABSENT;
     struct store_finder f = {.env = env, .arena = a};
     sr_rc rc = store_target_parse(path, a, &t, err);
     if (rc != SR_OK) {
         return rc;
     }
-    rc = env->files->stat(env->files, t.path, &st, err);
-    if (rc == SR_EABSENT) {
+    rc = durable_look(env, t.path, &kind, err);
+    if (rc == SR_OK && kind == DURABLE_ABSENT) {
         return error_set(err, SR_EABSENT,
                          "%s: nothing is there; a checkpoint, a savepoint, a job's directory or an "
                          "SQLite store is needed",
                          path);
     }
     if (rc == SR_OK) {
-        rc = st.kind == SR_FILE_DIRECTORY ? store_find_dir(&f, t.path, err)
-                                          : store_sqlite_find(&f, t.path, t.number, err);
+        rc = kind == DURABLE_DIR ? store_find_dir(&f, t.path, err)
+                                 : store_sqlite_find(&f, t.path, t.number, err);
     }
     if (rc == SR_OK && f.list.count == 0) {
         rc = error_set(err, SR_EABSENT, "there is no checkpoint in %s", path);
