@@ -2,6 +2,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "engine/data/pool.h"
 #include "engine/expr/cast.h"
 #include "engine/expr/decimal.h"
 #include "engine/expr/moment.h"
@@ -152,10 +153,8 @@ static void cast_text_decimal(struct call *k)
             call_fail(k, r, "'%.*s' %s DECIMAL(%d, %d)", CAST_SHOWN(len), whole,
                       is_number ? "is out of the range of" : "is not a number for", t->length,
                       t->scale);
-        } else if (t->length <= SR_DECIMAL_SMALL) {
-            ((int64_t *)k->out->values)[r] = (int64_t)v;
         } else {
-            ((struct sr_wide *)k->out->values)[r] = decimal_to_wide(v);
+            decimal_store(k, r, true, v);
         }
     }
 }
@@ -296,6 +295,21 @@ static uint32_t cast_well_formed(const unsigned char *s, uint32_t left)
     return is_bad ? 0 : n;
 }
 
+/* Blanks behind the text of row r, which is the last one of the column, up to CHAR's length. */
+static void cast_fill_char(struct call *k, uint32_t r)
+{
+    struct sr_column *c = k->out;
+    struct sr_span *span = (struct sr_span *)c->values + r;
+    uint32_t blanks = (uint32_t)c->type.length - utf8_count(column_text(c) + span->at, span->len);
+    if (c->bytes->capacity - c->bytes_used < blanks && !column_grow_bytes(k->home, c, blanks)) {
+        call_broken(k, SR_ENOMEM);
+        return;
+    }
+    memset(c->bytes->data + c->bytes_used, ' ', blanks);
+    c->bytes_used += blanks;
+    span->len += blanks;
+}
+
 /* Bytes that are no UTF-8 become U+FFFD, which is three bytes long. */
 static void cast_bytes_text(struct call *k)
 {
@@ -307,17 +321,17 @@ static void cast_bytes_text(struct call *k)
         if (!to) {
             return;
         }
-        for (uint32_t i = 0, n; i<len; i += n> 0 ? n : 1) {
+        for (uint32_t i = 0, n; i < len; i += n ? n : 1) {
             n = cast_well_formed(s + i, len - i);
             memcpy(to + at, n > 0 ? (const char *)s + i : "\xEF\xBF\xBD", n > 0 ? n : 3);
             at += n > 0 ? n : 3;
         }
         struct sr_span *span = (struct sr_span *)k->out->values + r;
         uint32_t max = (uint32_t)k->out->type.length;
-        k->out->bytes_used = span->at + at;
         span->len = at <= max ? at : utf8_skip((const char *)to, at, max);
+        k->out->bytes_used = span->at + span->len;
         if (k->out->type.kind == SR_CHAR) {
-            cast_put_text(k, r, (const char *)to, span->len);
+            cast_fill_char(k, r);
         }
     }
 }

@@ -8,7 +8,7 @@ static void cast_date_stamp(struct call *k)
 {
     const int32_t *a = k->arg[0]->values;
     int64_t *to = k->out->values;
-    CALL_LOOP(k, to[r] = a[r] * MOMENT_DAY_US);
+    CALL_LOOP(k, to[r] = moment_of_day(a[r]));
 }
 static const struct kernel cast_k_date_stamp = {.run = cast_date_stamp, .flags = KERNEL_DENSE};
 

@@ -16,11 +16,13 @@ static sr_rc regex_prepare(const struct expr *e, void **state, struct sr_error *
     if (!r) {
         return error_set(err, SR_ENOMEM, "out of memory");
     }
-    const struct expr *pattern = e->arg[1];
-    if (pattern->kind == EXPR_LITERAL && !pattern->is_null) {
-        (void)regex_use(r, pattern->text, pattern->text_len); /* a bad one shows at each row */
-    }
     *state = r;
+    const struct expr *pattern = e->arg[1];
+    bool is_known = pattern->kind == EXPR_LITERAL && !pattern->is_null;
+    /* A bad one shows at each row. */
+    if (is_known && regex_use(r, pattern->text, pattern->text_len) == REGEX_NO_MEMORY) {
+        return error_set(err, SR_ENOMEM, "out of memory");
+    }
     return SR_OK;
 }
 
@@ -46,11 +48,17 @@ static bool regex_at_row(struct call *k, uint32_t r, const char *s, uint32_t len
     return false;
 }
 
-static bool regex_pattern(struct call *k, uint32_t r)
+/* The pattern of row r is used from now on. False: it is none, or memory is out, which is told. */
+static bool regex_pattern(struct call *k, uint32_t r, bool *is_told)
 {
     uint32_t len;
     const char *pattern = call_get(k, 1, r, &len);
-    return regex_use(k->state, pattern, len);
+    enum regex_used used = regex_use(k->state, pattern, len);
+    if (used == REGEX_NO_MEMORY) {
+        call_broken(k, SR_ENOMEM);
+        *is_told = true;
+    }
+    return used == REGEX_GOOD;
 }
 
 static void regex_test(struct call *k)
@@ -61,7 +69,7 @@ static void regex_test(struct call *k)
         uint32_t len;
         const char *s = call_get(k, 0, r, &len);
         bool is_told = false;
-        bool is_found = regex_pattern(k, r) && regex_at_row(k, r, s, len, 0, &is_told);
+        bool is_found = regex_pattern(k, r, &is_told) && regex_at_row(k, r, s, len, 0, &is_told);
         if (!is_told) {
             to[r] = is_found;
         }
@@ -80,7 +88,7 @@ static void regex_extract(struct call *k)
         const char *s = call_get(k, 0, r, &len);
         int32_t group = k->args > 2 ? call_int(k, 2, r) : 0;
         bool is_told = false;
-        bool is_found = group >= 0 && regex_pattern(k, r) &&
+        bool is_found = group >= 0 && regex_pattern(k, r, &is_told) &&
                         (uint32_t)group <= regex_groups(k->state) &&
                         regex_at_row(k, r, s, len, 0, &is_told) &&
                         regex_group(k->state, (uint32_t)group, &from, &to);
@@ -146,9 +154,10 @@ static void regex_replace(struct call *k)
 {
     CALL_EACH_ROW(k, r)
     {
-        if (regex_pattern(k, r)) {
+        bool is_told = false;
+        if (regex_pattern(k, r, &is_told)) {
             regex_replace_row(k, r);
-        } else {
+        } else if (!is_told) {
             call_fail(k, r, "not a regular expression: %s", regex_why(k->state));
         }
     }

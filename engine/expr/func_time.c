@@ -35,7 +35,8 @@
 static int64_t time_stamp_months(int64_t us, int64_t months)
 {
     int64_t days = moment_floor_div(us, MOMENT_DAY_US);
-    return moment_add_months(days, months) * MOMENT_DAY_US + (us - days * MOMENT_DAY_US);
+    uint64_t clock = (uint64_t)us - (uint64_t)moment_of_day(days);
+    return (int64_t)((uint64_t)moment_of_day(moment_add_months(days, months)) + clock);
 }
 
 static int64_t time_turn(int64_t ms, int64_t by)

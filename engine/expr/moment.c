@@ -28,7 +28,11 @@ int64_t moment_add_months(int64_t days, int64_t months)
 int64_t moment_cut(int64_t us, int32_t precision)
 {
     static const int64_t unit[] = {1000000, 100000, 10000, 1000, 100, 10};
-    return precision >= 6 ? us : moment_floor_div(us, unit[precision]) * unit[precision];
+    if (precision >= 6) {
+        return us;
+    }
+    int64_t rest = us % unit[precision];
+    return rest < 0 ? (int64_t)((uint64_t)us - (uint64_t)(rest + unit[precision])) : us - rest;
 }
 
 /* --- Reading. --------------------------------------------------------------------------------- */
@@ -163,7 +167,7 @@ bool moment_parse_stamp(const char *s, uint32_t len, bool is_smart, int64_t *us,
     if (in.at < in.end && (!moment_char(&in, ' ') || !moment_clock(&in, false, &ns, digits))) {
         return false;
     }
-    *us = days * MOMENT_DAY_US + ns / 1000;
+    *us = moment_of_day(days) + ns / 1000;
     return in.at == in.end;
 }
 

@@ -34,4 +34,10 @@ int32_t moment_month_days(int64_t year, int32_t month);
 int64_t moment_cut(int64_t us, int32_t precision); /* to that many digits, towards the past */
 int64_t moment_floor_div(int64_t a, int64_t b);
 
+/* The first microsecond of a day. Days that 64 bits do not hold wrap, as in Java. */
+static inline int64_t moment_of_day(int64_t days)
+{
+    return (int64_t)((uint64_t)days * (uint64_t)MOMENT_DAY_US);
+}
+
 #endif

@@ -15,12 +15,12 @@
 struct regex {
     pcre2_code *code; /* NULL: no pattern, or a bad one */
     pcre2_match_data *match;
-    pcre2_compile_context *rules;
+    pcre2_compile_context *rules; /* how lines end */
     pcre2_match_context *context;
     pcre2_jit_stack *stack;
     char *pattern;
     uint32_t pattern_len;
-    bool is_set, is_good;
+    bool is_set; /* the pattern was compiled, or found bad */
     char why[160];
 };
 
@@ -60,34 +60,36 @@ void regex_free(struct regex *r)
     free(r);
 }
 
-static bool regex_compile(struct regex *r)
+static enum regex_used regex_compile(struct regex *r)
 {
     int number;
     PCRE2_SIZE at;
     /* MATCH_INVALID_UTF: text that is no UTF-8 matches nothing there, instead of being refused. */
     r->code = pcre2_compile((PCRE2_SPTR)r->pattern, r->pattern_len,
                             PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_NEVER_BACKSLASH_C, &number,
-                            &at, NULL);
+                            &at, r->rules);
+    if (!r->code && number == PCRE2_ERROR_HEAP_FAILED) {
+        return REGEX_NO_MEMORY;
+    }
     if (!r->code) {
         PCRE2_UCHAR text[120];
         (void)pcre2_get_error_message(number, text, sizeof(text));
         (void)snprintf(r->why, sizeof(r->why), "%s at character %zu", (const char *)text, at);
-        return false;
+        return REGEX_BAD;
     }
     (void)pcre2_jit_compile(r->code, PCRE2_JIT_COMPLETE); /* without it, matching is only slower */
     r->match = pcre2_match_data_create_from_pattern(r->code, NULL);
-    return r->match != NULL;
+    return r->match ? REGEX_GOOD : REGEX_NO_MEMORY;
 }
 
-bool regex_use(struct regex *r, const char *pattern, uint32_t len)
+enum regex_used regex_use(struct regex *r, const char *pattern, uint32_t len)
 {
     if (r->is_set && r->pattern_len == len && memcmp(r->pattern, pattern, len) == 0) {
-        return r->is_good;
+        return r->code ? REGEX_GOOD : REGEX_BAD;
     }
     char *copy = malloc((size_t)len + 1);
     if (!copy) {
-        (void)snprintf(r->why, sizeof(r->why), "out of memory");
-        return false;
+        return REGEX_NO_MEMORY;
     }
     memcpy(copy, pattern, len);
     copy[len] = '\0';
@@ -98,9 +100,9 @@ bool regex_use(struct regex *r, const char *pattern, uint32_t len)
     r->match = NULL;
     r->pattern = copy;
     r->pattern_len = len;
-    r->is_set = true;
-    r->is_good = regex_compile(r);
-    return r->is_good;
+    enum regex_used used = regex_compile(r);
+    r->is_set = used != REGEX_NO_MEMORY; /* else the next row tries again */
+    return used;
 }
 
 const char *regex_why(const struct regex *r) { return r->why; }

@@ -16,11 +16,11 @@ enum regex_found { REGEX_NO, REGEX_YES, REGEX_GAVE_UP, REGEX_OUT_OF_MEMORY };
 
 struct regex *regex_new(void);    /* with no pattern yet; NULL: out of memory */
 void regex_free(struct regex *r); /* NULL allowed */
-/* Makes this the pattern; nothing is done when it is already. False: it is no regular
+enum regex_used { REGEX_GOOD, REGEX_BAD, REGEX_NO_MEMORY };
+/* Makes this the pattern; nothing is done when it is already. REGEX_BAD: it is no regular
  * expression. */
-bool regex_use(struct regex *r, const char *pattern, uint32_t len);
-const char *regex_why(
-    const struct regex *r); /* why the last regex_use failed; good until the next */
+enum regex_used regex_use(struct regex *r, const char *pattern, uint32_t len);
+const char *regex_why(const struct regex *r); /* of REGEX_BAD; good until the next regex_use */
 uint32_t regex_groups(const struct regex *r);
 /* Looks for it in s[from, len). */
 enum regex_found regex_find(struct regex *r, const char *s, uint32_t len, uint32_t from);

@@ -251,6 +251,65 @@ START_TEST(case_gathers_texts)
 }
 END_TEST
 
+/* The value of a constant tree, as text. */
+static const char *constant(struct batch *b, const struct expr *e)
+{
+    struct sr_error err = {0};
+    const char *text = NULL;
+    ck_assert_msg(program_constant(b->arena, e, "UTC", &text, &err) == SR_OK, "%s", err.words);
+    return text;
+}
+
+/* In a regular expression \r ends a line as \n does: a dot matches neither, and $ stands in front
+ * of either. */
+START_TEST(lines_end_as_in_java)
+{
+    struct batch b;
+    batch_open(&b, 1, 1, false);
+    static const char *const cases[][3] = {{"a\nb", "a.b", "FALSE"},
+                                           {"a\rb", "a.b", "FALSE"},
+                                           {"a\tb", "a.b", "TRUE"},
+                                           {"ab\r\n", "b$", "TRUE"}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct expr *e =
+            batch_call(&b, "REGEXP", batch_str(&b, cases[i][0]), batch_str(&b, cases[i][1]), NULL);
+        ck_assert_str_eq(constant(&b, e), cases[i][2]);
+    }
+    batch_close(&b);
+}
+END_TEST
+
+/* Bytes cast to CHAR are filled up with blanks, however many; bytes that are no text count as one
+ * character each. */
+START_TEST(bytes_fill_a_char)
+{
+    struct batch b;
+    struct sr_error err = {0};
+    batch_open(&b, 1, 1, false);
+    const struct expr *bytes = expr_binary(b.arena, "41ff", 4, &err);
+    ck_assert_str_eq(constant(&b, batch_cast(&b, bytes, "CHAR(4)")), "A\xEF\xBF\xBD  ");
+    ck_assert_str_eq(constant(&b, batch_cast(&b, bytes, "CHAR(1)")), "A");
+    ck_assert_uint_eq(strlen(constant(&b, batch_cast(&b, bytes, "CHAR(100000)"))), 100002);
+    batch_close(&b);
+}
+END_TEST
+
+/* A moment beyond 64 bits wraps as in Java, and is no undefined behaviour. */
+START_TEST(moments_wrap)
+{
+    struct batch b;
+    struct sr_error err = {0};
+    batch_open(&b, 1, 1, false);
+    const struct expr *far = expr_interval(b.arena, "999999999", 9, false, "MONTH", NULL, &err);
+    const struct expr *stamp = batch_cast(&b, batch_str(&b, "2020-01-01 00:00:00"), "TIMESTAMP(3)");
+    const struct expr *date = batch_cast(&b, batch_str(&b, "2020-01-01"), "DATE");
+    ck_assert_ptr_nonnull(constant(&b, batch_call(&b, "+", stamp, far, NULL)));
+    const struct expr *late = batch_call(&b, "+", date, far, NULL);
+    ck_assert_ptr_nonnull(constant(&b, batch_cast(&b, late, "TIMESTAMP(3)")));
+    batch_close(&b);
+}
+END_TEST
+
 /* A regular expression that backtracks without end fails its row and does not hang. */
 START_TEST(a_catastrophic_pattern_stops)
 {
@@ -332,4 +391,5 @@ END_TEST
 UNIT_MAIN("program", passing_columns_are_shared, cut_text_is_not_copied, a_failed_row_is_left_out,
           failures_beyond_the_room_wait, branches_not_taken_do_not_fail,
           a_condition_keeps_true_rows, constants_fill_their_column, in_lists_are_looked_up,
-          case_gathers_texts, a_catastrophic_pattern_stops, other_zones_are_refused)
+          case_gathers_texts, a_catastrophic_pattern_stops, lines_end_as_in_java, bytes_fill_a_char,
+          moments_wrap, other_zones_are_refused)
