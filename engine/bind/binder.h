@@ -47,7 +47,12 @@ void bind_fault_at(struct binder *b, struct place at, const char *hint, const ch
     SR_PRINTF(4, 5);
 /* Parses a text of the job; NULL: its fault is added. */
 const struct ast *bind_parse(struct binder *b, enum parse_what what, const struct job_text *t);
-bool bind_no_memory(struct binder *b); /* adds that fault, answers false */
+/* Adds that fault, answers false. */
+static inline bool bind_no_memory(struct binder *b)
+{
+    bind_fault_at(b, (struct place){0}, NULL, "out of memory");
+    return false;
+}
 /* Where a source or sink names its connector, else its own name. */
 struct place bind_connector_place(const struct job_step *step);
 

@@ -32,12 +32,6 @@ struct place bind_connector_place(const struct job_step *step)
     return step->connector_at.line ? step->connector_at : step->name.at;
 }
 
-bool bind_no_memory(struct binder *b)
-{
-    bind_fault_at(b, (struct place){0}, NULL, "out of memory");
-    return false;
-}
-
 const struct ast *bind_parse(struct binder *b, enum parse_what what, const struct job_text *t)
 {
     const struct ast *n = NULL;

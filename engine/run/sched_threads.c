@@ -122,6 +122,7 @@ static void sched_threads_stop(struct sched *s)
  * fits. */
 static void sched_threads_assign(struct sched_threads *p, struct crew *c)
 {
+    sr_assert(p->workers > 0);
     for (uint32_t i = 0; i < c->tasks; i++) {
         struct worker *w = &p->worker[i % p->workers];
         w->task[w->tasks++] = &c->task[i];
