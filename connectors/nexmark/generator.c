@@ -1,4 +1,4 @@
-#include "generator.h"
+#include "connectors/nexmark/generator.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -90,12 +90,18 @@ static int64_t generator_any_auction(struct random *r, int64_t last)
 
 /* --- Values ---------------------------------------------------------------------------------- */
 
+static char generator_letter(struct random *r)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
+    return letters[random_below(r, 26)];
+}
+
 uint32_t generator_string(struct random *r, uint32_t max, char space, char *to)
 {
     uint32_t len = 3 + random_below(r, max - 3), first = 0;
     for (uint32_t i = 0; i < len; i++) {
         bool is_space = random_below(r, 13) == 0;
-        to[i] = is_space ? space : (char)('a' + random_below(r, 26));
+        to[i] = is_space ? space : generator_letter(r);
     }
     while (len > 0 && to[len - 1] == ' ') {
         len--;
@@ -211,8 +217,9 @@ void generator_bid(const struct generator *g, const struct generator_place *p,
                                              : generator_any_auction(&r, auction));
     is_hot = random_below(&r, g->conf.hot_bidders) > 0;
     /* Twice the first id: the suite adds it once more to bidders, and results depend on it. */
-    out->bidder = 2 * GENERATOR_FIRST + (is_hot ? person / GENERATOR_HOT * GENERATOR_HOT + 1
-                                                : generator_any_person(&r, person));
+    out->bidder =
+        INT64_C(2) * GENERATOR_FIRST +
+        (is_hot ? person / GENERATOR_HOT * GENERATOR_HOT + 1 : generator_any_person(&r, person));
     if (with < GENERATOR_PRICE) return;
     out->price = generator_price(&r);
     if (with < GENERATOR_CHANNEL) return;

@@ -8,8 +8,8 @@
 
 #include <stddef.h>
 
-#include "random.h"
-#include "tables.h"
+#include "connectors/nexmark/random.h"
+#include "connectors/nexmark/tables.h"
 
 #define GENERATOR_BASE_MS  INT64_C(1436918400000) /* 2015-07-15T00:00:00Z */
 #define GENERATOR_TEXT_MAX 128u

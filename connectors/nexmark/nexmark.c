@@ -3,15 +3,16 @@
  * One of the suite's three tables a source (`nexmark.table`), straight into columns. A split is one
  * generator; its note holds the next event number.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <streamrun/plugin.h>
 
-#include "generator.h"
+#include "connectors/common/note.h"
+#include "connectors/nexmark/generator.h"
 
-#define NEXMARK_SPLITS_MAX 1024u
+#define NEXMARK_SPLITS_MAX   1024u
+#define NEXMARK_NOTE_VERSION 1u
 
 struct nexmark_conf {
     int64_t events; /* 0: without end */
@@ -26,7 +27,7 @@ struct nexmark_conf {
 
 enum nexmark_table { NEXMARK_BID, NEXMARK_AUCTION, NEXMARK_PERSON };
 
-/* What a split's note holds; numbers in the machine's own order would not travel, so it is text. */
+/* What a split's note holds. */
 struct nexmark_split {
     uint32_t generator, generators;
     int64_t count; /* events of this generator; INT64_MAX: without end */
@@ -158,11 +159,44 @@ static void nexmark_known(void *d, const struct sr_split *split)
     n->known++;
 }
 
-/* Text of a note: "generator generators count next first_id". */
-static uint32_t nexmark_note(const struct nexmark_split *s, char *to, size_t room)
+static sr_rc nexmark_save(const struct nexmark_split *s, struct sr_out *note)
 {
-    return (uint32_t)snprintf(to, room, "%" PRIu32 " %" PRIu32 " %" PRId64 " %" PRId64 " %" PRId64,
-                              s->generator, s->generators, s->count, s->next, s->first_id);
+    bool is_put = note_put_u8(note, NEXMARK_NOTE_VERSION) && note_put_u32(note, s->generator) &&
+                  note_put_u32(note, s->generators) && note_put_u64(note, (uint64_t)s->count) &&
+                  note_put_u64(note, (uint64_t)s->next) &&
+                  note_put_u64(note, (uint64_t)s->first_id);
+    return is_put ? SR_OK : SR_ENOMEM;
+}
+
+/* SR_ECORRUPT for what is no such note. */
+static sr_rc nexmark_load(struct nexmark_split *s, struct sr_bytes note)
+{
+    struct note_in in = note_in(note);
+    uint8_t version = note_get_u8(&in);
+    s->generator = note_get_u32(&in);
+    s->generators = note_get_u32(&in);
+    s->count = (int64_t)note_get_u64(&in);
+    s->next = (int64_t)note_get_u64(&in);
+    s->first_id = (int64_t)note_get_u64(&in);
+    bool is_sound = s->generator < s->generators && s->count >= 0 && s->next >= 0;
+    return version == NEXMARK_NOTE_VERSION && note_is_done(&in) && is_sound ? SR_OK : SR_ECORRUPT;
+}
+
+/* Tells the engine of one split. */
+static sr_rc nexmark_name(const struct nexmark_split *s, struct sr_splits *out,
+                          struct sr_error *err)
+{
+    char id[32];
+    (void)snprintf(id, sizeof(id), "generator-%05u", s->generator);
+    struct sr_out note = note_out();
+    sr_rc rc = nexmark_save(s, &note);
+    if (rc == SR_OK) {
+        struct sr_split split = {
+            .id = id, .note = {note.data, (uint32_t)note.len}, .order = s->generator};
+        rc = out->add(out, &split);
+    }
+    note_free(&note);
+    return rc == SR_OK ? rc : nexmark_fail(err, rc, "cannot name a split: ", id);
 }
 
 static enum sr_discovered nexmark_discover(void *d, struct sr_splits *out, struct sr_wait *wait,
@@ -179,13 +213,7 @@ static enum sr_discovered nexmark_discover(void *d, struct sr_splits *out, struc
         s.count = n->conf->events == 0 ? INT64_MAX
                   : is_last            ? n->conf->events - share * (g - 1)
                                        : share;
-        char note[128], id[32];
-        uint32_t len = nexmark_note(&s, note, sizeof(note));
-        (void)snprintf(id, sizeof(id), "generator-%05u", k);
-        struct sr_split split = {.id = id, .note = {note, len}, .order = k};
-        sr_rc rc = out->add(out, &split);
-        if (rc != SR_OK) {
-            (void)nexmark_fail(err, rc, "cannot name a split: ", id);
+        if (nexmark_name(&s, out, err) != SR_OK) {
             return SR_DISCOVER_FAILED;
         }
     }
@@ -228,18 +256,12 @@ static sr_rc nexmark_add(void *r, uint32_t number, const struct sr_split *split,
                          struct sr_error *err)
 {
     struct nexmark_reader *n = r;
-    char note[128];
-    if (number >= NEXMARK_SPLITS_MAX || number != n->splits || split->note.len >= sizeof(note)) {
+    if (number >= NEXMARK_SPLITS_MAX || number != n->splits) {
         return nexmark_fail(err, SR_ELIMIT, "too many generators: ", split->id);
     }
-    memcpy(note, split->note.data, split->note.len);
-    note[split->note.len] = '\0';
     struct nexmark_split *s = &n->split[number];
-    int end = 0;
-    if (sscanf(note, "%" SCNu32 " %" SCNu32 " %" SCNd64 " %" SCNd64 " %" SCNd64 "%n", &s->generator,
-               &s->generators, &s->count, &s->next, &s->first_id, &end) != 5 ||
-        (size_t)end != strlen(note) || s->generators == 0 || s->next < 0 || s->count < 0) {
-        return nexmark_fail(err, SR_ECORRUPT, "the saved position is not one of nexmark: ", note);
+    if (nexmark_load(s, split->note) != SR_OK) {
+        return nexmark_fail(err, SR_ECORRUPT, "the saved position is damaged: ", split->id);
     }
     struct generator_conf conf = nexmark_generator_conf(n->conf, s);
     generator_init(&n->generator[number], &conf, &n->tables);
@@ -391,10 +413,8 @@ static void nexmark_consume(void *r, uint32_t number, uint32_t used)
 static sr_rc nexmark_position(void *r, uint32_t number, struct sr_out *note, struct sr_error *err)
 {
     struct nexmark_reader *n = r;
-    uint8_t *to = sr_out_room(note, 128);
-    if (!to) return nexmark_fail(err, SR_ENOMEM, "no memory for a position", "");
-    note->len += nexmark_note(&n->split[number], (char *)to, 128);
-    return SR_OK;
+    sr_rc rc = nexmark_save(&n->split[number], note);
+    return rc == SR_OK ? rc : nexmark_fail(err, rc, "out of memory for a position", "");
 }
 
 static void nexmark_close(void *r)
@@ -404,7 +424,7 @@ static void nexmark_close(void *r)
 }
 
 static const struct sr_source_type nexmark_source = {
-    .size = sizeof(nexmark_source),
+    .size = sizeof(struct sr_source_type),
     .name = "nexmark",
     .doc = "The events of the Nexmark benchmark, made in place; the same ones every time.",
     .opts = nexmark_opts,

@@ -1,10 +1,10 @@
-#include "tables.h"
+#include "connectors/nexmark/tables.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "generator.h"
-#include "random.h"
+#include "connectors/nexmark/generator.h"
+#include "connectors/nexmark/random.h"
 
 #define TABLES_POOL_SEED UINT64_C(0x4E45584D41524B31)
 #define TABLES_URL_SEED  UINT64_C(0x4E45584D41524B32)
