@@ -42,8 +42,7 @@ sr_rc block_room(struct block *b, uint8_t **to, uint32_t *len)
         rc = block_begin(b, BLOCK_BYTES);
     } else if (block_fill_max(b->buffer) - b->end < BLOCK_BYTES / 4) { /* not worth a read */
         uint32_t size = BLOCK_BYTES;
-        while (size / 2 <
-               rest + BLOCK_SLACK) { /* at least half of the new buffer is for new bytes */
+        while (size / 2 < rest + BLOCK_SLACK) { /* at least half of it is for new bytes */
             size *= 2;
         }
         if (size <= b->buffer->capacity && block_is_sole_owner(b)) {

@@ -46,8 +46,8 @@ static sr_rc print_open(void *sink, const struct sr_sink_open *o, struct sr_erro
     struct print_sink *s = sink;
     const struct print_conf *c = o->conf;
     const char *id = c->identifier ? c->identifier : "";
-    char part[16] =
-        ""; /* as Flink: with more than one subtask each row says which one it is from */
+    /* As Flink: with more than one subtask each row says which one it is from. */
+    char part[16] = "";
     if (o->parts > 1) {
         (void)snprintf(part, sizeof(part), "%s%" PRIu32, id[0] ? ":" : "", o->part + 1);
     }

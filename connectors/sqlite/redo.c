@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "connectors/common/blocksum.h"
 #include "connectors/common/note.h"
 
 #define REDO_VERSION 1u
@@ -57,13 +58,6 @@ sr_rc redo_mark_load(struct redo_mark *m, struct sr_bytes note)
     return SR_ECORRUPT;
 }
 
-/* Chains the digest of a frame to that of the frames before it. */
-static void redo_chain(const struct sr_host *host, uint64_t chain[2], const uint64_t frame[2])
-{
-    uint64_t both[4] = {htole64(chain[0]), htole64(chain[1]), htole64(frame[0]), htole64(frame[1])};
-    host->digest(both, sizeof(both), chain);
-}
-
 /* --- Writing --------------------------------------------------------------------------------- */
 
 static sr_rc redo_begin(struct redo *r, struct sr_error *err)
@@ -86,7 +80,7 @@ static sr_rc redo_begin(struct redo *r, struct sr_error *err)
             if (!r->buf.grow) {
                 r->buf = note_out();
             }
-            r->buf.len = r->written = 0;
+            r->buf.len = 0;
             r->has_new_name = true;
             return SR_OK;
         }
@@ -101,13 +95,12 @@ static sr_rc redo_begin(struct redo *r, struct sr_error *err)
 static sr_rc redo_flush(struct redo *r, struct sr_error *err)
 {
     sr_rc rc = SR_OK;
-    if (r->written < r->buf.len) {
-        rc = r->host->files->write(r->file, r->buf.data + r->written, r->buf.len - r->written,
-                                   r->mark.length + r->written, err);
+    if (r->buf.len > 0) {
+        rc = r->host->files->write(r->file, r->buf.data, r->buf.len, r->mark.length, err);
     }
     if (rc == SR_OK) {
         r->mark.length += r->buf.len;
-        r->buf.len = r->written = 0;
+        r->buf.len = 0;
     }
     return rc;
 }
@@ -145,7 +138,7 @@ sr_rc redo_append(struct redo *r, const struct sr_view *v, uint32_t from, uint32
     uint64_t digest_le[2] = {htole64(digest[0]), htole64(digest[1])};
     memcpy(frame, &length_le, 4);
     memcpy(frame + 4, digest_le, 16);
-    redo_chain(r->host, r->mark.digest, digest);
+    blocksum_chain(r->host, r->mark.digest, digest);
     r->mark.rows += count;
     return r->buf.len >= REDO_FLUSH ? redo_flush(r, err) : SR_OK;
 }
@@ -177,7 +170,7 @@ void redo_reset(struct redo *r)
     free(r->mark.path);
     r->mark.path = NULL;
     r->mark.rows = r->mark.length = 0;
-    r->buf.len = r->written = 0;
+    r->buf.len = 0;
 }
 
 void redo_done(struct redo *r)
@@ -267,7 +260,7 @@ static sr_rc redo_read_frame(struct redo_reader *r, uint32_t *len, struct sr_err
     if (digest[0] != le64toh(digest_le[0]) || digest[1] != le64toh(digest_le[1])) {
         return redo_damaged(r, err);
     }
-    redo_chain(r->host, r->digest, digest);
+    blocksum_chain(r->host, r->digest, digest);
     return SR_OK;
 }
 

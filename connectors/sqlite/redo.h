@@ -7,7 +7,7 @@
  *   file   magic, { frame }*
  *   frame  u32 length, u64 digest[2], rows in the engine's encoding
  *
- *   writer  { redo_append }* -> redo_prepare -> redo_note -> redo_reset
+ *   writer  { redo_append }* -> redo_prepare -> redo_mark_save -> redo_reset
  *   reader  redo_read_open -> { redo_read -> view }* -> redo_read_close
  */
 #ifndef CONNECTORS_SQLITE_REDO_H
@@ -38,8 +38,7 @@ struct redo {
     char stem[96];        /* how the names of this writer's files begin */
     uint64_t next;        /* number of the next file */
     struct sr_file *file; /* NULL: no row since the last prepare */
-    struct sr_out buf;    /* frames, of which `written` bytes are in the file */
-    size_t written;
+    struct sr_out buf;    /* frames that are not in the file yet */
     struct redo_mark mark; /* of the open file; length: bytes before buf */
     bool has_new_name;     /* the directory is not synced yet */
     bool is_condemned;     /* a sync failed */

@@ -1,8 +1,8 @@
 /* Fills struct sr_host for one instance of a connector, format or operator.
  *
  * The ctx and the host live as long as the instance, belong to its thread (but for `log`, which any
- * thread may call),. Counters are kept here, by name, in the order in
- * which they were first counted.
+ * thread may call). Counters are kept here, by name, in the order in which they were first
+ * counted.
  */
 #ifndef SR_DATA_HOST_H
 #define SR_DATA_HOST_H
