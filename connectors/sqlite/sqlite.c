@@ -267,7 +267,10 @@ static sr_rc sqlite_recover(void *sink, const struct sr_bytes *live, uint32_t co
 {
     struct sqlite_sink *s = sink;
     struct redo_mark *mark = calloc((size_t)count + 1, sizeof(*mark));
-    sr_rc rc = mark ? SR_OK : s->host->fail(s->host, err, SR_ENOMEM, "out of memory");
+    if (!mark) {
+        return s->host->fail(s->host, err, SR_ENOMEM, "out of memory");
+    }
+    sr_rc rc = SR_OK;
     uint32_t loaded = 0;
     for (; rc == SR_OK && loaded < count; loaded++) {
         rc = sqlite_load(s, &mark[loaded], live[loaded], err);

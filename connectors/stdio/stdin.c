@@ -204,47 +204,53 @@ static enum sr_polled stdin_too_long(const struct stdin_reader *r, struct sr_err
     return SR_POLL_FAILED;
 }
 
-static enum sr_polled stdin_poll(void *reader, struct sr_poll *p, struct sr_error *err)
+static enum sr_polled stdin_end(struct stdin_reader *r, struct sr_poll *p)
 {
-    struct stdin_reader *r = reader;
-    uint32_t rest = block_length(&r->block);
-    p->wait = (struct sr_wait){.fd = -1, .until_us = INT64_MAX};
-    if (!r->has_split || r->is_finished) {
-        return SR_POLL_IDLE;
-    }
-    if (rest > 0 && (r->has_moved || r->has_ended)) {
-        return stdin_show(r, p);
-    }
-    if (!r->has_ended) {
-        size_t got = 0;
-        bool is_idle = false;
-        sr_rc rc = stdin_read(r, &got, &is_idle, err);
-        if (rc == SR_ELIMIT) {
-            return p->may_pass && r->has_resync ? stdin_pass(r, p) : stdin_too_long(r, err);
-        }
-        if (rc != SR_OK) {
-            return SR_POLL_FAILED;
-        }
-        if (is_idle) {
-            p->wait.fd = STDIN_FILENO;
-            return SR_POLL_IDLE;
-        }
-        r->has_ended = got == 0;
-        if (r->is_passing) {
-            return stdin_pass(r, p);
-        }
-        if (got > 0 && rest > 0 && r->has_resync && !stdin_has_newline(r, got)) {
-            p->split = r->number; /* no record can have become whole: not looked at again */
-            return SR_POLL_DATA;
-        }
-        if (got > 0 || rest > 0) {
-            return stdin_show(r, p);
-        }
-    }
     r->is_finished = true;
     block_drop(&r->block);
     p->split = r->number;
     return SR_POLL_SPLIT_END;
+}
+
+/* Reads on, and shows what there is then. */
+static enum sr_polled stdin_go_on(struct stdin_reader *r, struct sr_poll *p, struct sr_error *err)
+{
+    uint32_t rest = block_length(&r->block);
+    size_t got = 0;
+    bool is_idle = false;
+    sr_rc rc = stdin_read(r, &got, &is_idle, err);
+    if (rc == SR_ELIMIT) {
+        return p->may_pass && r->has_resync ? stdin_pass(r, p) : stdin_too_long(r, err);
+    }
+    if (rc != SR_OK) {
+        return SR_POLL_FAILED;
+    }
+    if (is_idle) {
+        p->wait.fd = STDIN_FILENO;
+        return SR_POLL_IDLE;
+    }
+    r->has_ended = got == 0;
+    if (r->is_passing) {
+        return stdin_pass(r, p);
+    }
+    if (got > 0 && rest > 0 && r->has_resync && !stdin_has_newline(r, got)) {
+        p->split = r->number; /* no record can have become whole: not looked at again */
+        return SR_POLL_DATA;
+    }
+    return got > 0 || rest > 0 ? stdin_show(r, p) : stdin_end(r, p);
+}
+
+static enum sr_polled stdin_poll(void *reader, struct sr_poll *p, struct sr_error *err)
+{
+    struct stdin_reader *r = reader;
+    p->wait = (struct sr_wait){.fd = -1, .until_us = INT64_MAX};
+    if (!r->has_split || r->is_finished) {
+        return SR_POLL_IDLE;
+    }
+    if (block_length(&r->block) > 0 && (r->has_moved || r->has_ended)) {
+        return stdin_show(r, p);
+    }
+    return r->has_ended ? stdin_end(r, p) : stdin_go_on(r, p, err);
 }
 
 static void stdin_consume(void *reader, uint32_t number, uint32_t used)

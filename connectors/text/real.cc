@@ -1,5 +1,6 @@
 #include "connectors/text/real.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -50,22 +51,21 @@ uint32_t real_layout(char *to, const char *digits, uint32_t n, int exponent, boo
     return static_cast<uint32_t>(r.ptr - to);
 }
 
-uint32_t real_word(char *to, const char *word)
+uint32_t real_put_word(char *to, const char *word)
 {
-    std::memcpy(to, word, std::strlen(word));
-    return static_cast<uint32_t>(std::strlen(word));
+    return static_cast<uint32_t>(std::copy_n(word, std::strlen(word), to) - to);
 }
 
 template <typename T> uint32_t real_put(char *to, T v)
 {
     if (std::isnan(v)) {
-        return real_word(to, "NaN");
+        return real_put_word(to, "NaN");
     }
     if (std::isinf(v)) {
-        return real_word(to, v < 0 ? "-Infinity" : "Infinity");
+        return real_put_word(to, v < 0 ? "-Infinity" : "Infinity");
     }
     if (v == 0) {
-        return real_word(to, std::signbit(v) ? "-0.0" : "0.0");
+        return real_put_word(to, std::signbit(v) ? "-0.0" : "0.0");
     }
     char text[40];
     auto r = std::to_chars(text, text + sizeof(text), std::fabs(v), std::chars_format::scientific);
@@ -120,6 +120,21 @@ bool real_is_large(const char *s, const char *end)
     return point + (is_negative ? -exponent : exponent) > 0;
 }
 
+/* The values that have no digits. False: s is none of their words. */
+template <typename T> bool real_get_word(const char *s, const char *end, bool is_negative, T *out)
+{
+    if (real_is(s, end, "NaN")) {
+        *out = std::numeric_limits<T>::quiet_NaN();
+        return true;
+    }
+    if (real_is(s, end, "Infinity")) {
+        T v = std::numeric_limits<T>::infinity();
+        *out = is_negative ? -v : v;
+        return true;
+    }
+    return false;
+}
+
 template <typename T> real_rc real_get(const char *s, uint32_t len, T *out)
 {
     const char *end = s + len;
@@ -130,14 +145,7 @@ template <typename T> real_rc real_get(const char *s, uint32_t len, T *out)
     if (s == end) {
         return REAL_BAD;
     }
-    T v = 0;
-    if (real_is(s, end, "NaN")) {
-        *out = std::numeric_limits<T>::quiet_NaN();
-        return REAL_OK;
-    }
-    if (real_is(s, end, "Infinity")) {
-        v = std::numeric_limits<T>::infinity();
-        *out = is_negative ? -v : v;
+    if (real_get_word(s, end, is_negative, out)) {
         return REAL_OK;
     }
     /* from_chars also takes words and a second sign; Java does not. */
@@ -148,6 +156,7 @@ template <typename T> real_rc real_get(const char *s, uint32_t len, T *out)
     if (last == 'd' || last == 'D' || last == 'f' || last == 'F') {
         end--;
     }
+    T v = 0;
     auto r = std::from_chars(s, end, v);
     if (r.ptr != end || r.ec == std::errc::invalid_argument) {
         return REAL_BAD;
