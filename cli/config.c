@@ -35,9 +35,9 @@ enum cli_exit command_config(struct cli *c, const struct args *a)
     if (!cell) return cli_fail(c, CLI_FAILED, "out of memory");
     cell[0] = "key", cell[1] = "value", cell[2] = "from";
     for (uint32_t i = 0; i < n; i++) {
-        cell[3 * (i + 1)] = v[i].key;
-        cell[3 * (i + 1) + 1] = v[i].value ? v[i].value : "(none)";
-        cell[3 * (i + 1) + 2] =
+        cell[(size_t)3 * (i + 1)] = v[i].key;
+        cell[(size_t)3 * (i + 1) + 1] = v[i].value ? v[i].value : "(none)";
+        cell[(size_t)3 * (i + 1) + 2] =
             v[i].note ? arena_printf(c->arena, "%s (%s)", v[i].origin, v[i].note) : v[i].origin;
     }
     show_table(c->out, &(struct show_table){.columns = 3, .rows = n + 1, .cell = cell});

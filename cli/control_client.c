@@ -105,6 +105,22 @@ static bool control_is_meant(const struct cli *c, const char *name, const char *
     return is_path && job && strcmp(control_stem(c, name), job) == 0;
 }
 
+/* The status of a job that has a socket; *answer stays NULL when its process is gone. False: it is
+ * there, and does not answer, or too many ask it. */
+static bool control_status(const struct cli *c, const char *dir, const char *id, json_t **answer)
+{
+    struct sr_error err = {0};
+    json_t *request = json_pack("{s:s}", "command", "status");
+    if (control_ask(c, dir, id, request, answer, &err) != SR_OK) {
+        *answer = NULL;
+        return err.rc != SR_EBUSY;
+    }
+    if (json_object_get(*answer, "status")) return true;
+    json_decref(*answer);
+    *answer = NULL;
+    return false;
+}
+
 enum cli_exit control_find(const struct cli *c, const char *dir, const char *name,
                            const char **job_id)
 {
@@ -113,19 +129,12 @@ enum cli_exit control_find(const struct cli *c, const char *dir, const char *nam
     uint32_t n = 0;
     for (uint32_t i = 0; ids && ids[i]; i++) {
         json_t *answer = NULL;
-        struct sr_error err;
-        if (control_ask(c, dir, ids[i], json_pack("{s:s}", "command", "status"), &answer, &err) !=
-            SR_OK) {
-            if (err.rc == SR_EBUSY) silent = ids[i]; /* else its process is gone */
+        if (!control_status(c, dir, ids[i], &answer)) {
+            silent = ids[i];
             continue;
         }
         const json_t *status = json_object_get(answer, "status");
-        if (!status) { /* too many ask it */
-            silent = ids[i];
-            json_decref(answer);
-            continue;
-        }
-        if (!name || control_is_meant(c, name, ids[i], status)) {
+        if (status && (!name || control_is_meant(c, name, ids[i], status))) {
             found = ids[i];
             const char *job = json_string_value(json_object_get(status, "name"));
             names = arena_printf(c->arena, "%s%s%s", names, n > 0 ? ", " : "", job ? job : ids[i]);

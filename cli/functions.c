@@ -28,9 +28,9 @@ static enum cli_exit functions_list(const struct cli *c)
     cell[0] = "name", cell[1] = "family", cell[2] = "forms";
     for (uint32_t i = 0; i < n; i++) {
         struct func_doc d = func_doc(i);
-        cell[3 * (i + 1)] = d.name;
-        cell[3 * (i + 1) + 1] = d.family;
-        cell[3 * (i + 1) + 2] = d.forms;
+        cell[(size_t)3 * (i + 1)] = d.name;
+        cell[(size_t)3 * (i + 1) + 1] = d.family;
+        cell[(size_t)3 * (i + 1) + 2] = d.forms;
     }
     show_table(c->out, &(struct show_table){.columns = 3, .rows = n + 1, .cell = cell});
     return CLI_OK;

@@ -144,6 +144,13 @@ static void monitor_progress(struct monitor *m)
     arena_free(a);
 }
 
+/* Nothing came for a while, or a signal woke us: progress, and another try of the peers. */
+static bool monitor_idle(struct monitor *m, bool is_timeout)
+{
+    if (is_timeout && m->conf.has_progress) monitor_progress(m);
+    return is_timeout;
+}
+
 static void monitor_run(void *arg)
 {
     struct monitor *m = arg;
@@ -157,9 +164,10 @@ static void monitor_run(void *arg)
         bool is_timed = m->conf.has_progress || !has_room;
         int n = poll(p, 3, is_timed ? MONITOR_PROGRESS_MS : -1);
         if (n < 0 && errno != EINTR) return;
-        if (n == 0 && m->conf.has_progress) monitor_progress(m);
-        if (n == 0) has_room = true;
-        if (n <= 0) continue;
+        if (n <= 0) {
+            has_room = monitor_idle(m, n == 0) || has_room;
+            continue;
+        }
         if (p[0].revents) return;
         if (p[1].revents) monitor_signal(m);
         if (p[2].revents) has_room = monitor_accept(m);

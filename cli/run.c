@@ -147,7 +147,8 @@ static enum cli_exit run_find(struct cli *c, const char *path, const struct stor
     const struct store_entry *newest = &l.entry[0];
     for (uint32_t i = 1; i < l.count; i++) {
         const struct store_entry *e = &l.entry[i];
-        if (e->job_id && newest->job_id && strcmp(e->job_id, newest->job_id) != 0) {
+        bool is_known = *e->job_id && *newest->job_id; /* damage may hide whose it is */
+        if (is_known && strcmp(e->job_id, newest->job_id) != 0) {
             return run_find_several(c, path, &l);
         }
         if (e->checkpoint > newest->checkpoint) newest = e;
@@ -161,7 +162,7 @@ static enum cli_exit run_load(struct run *r, const char *path)
 {
     const struct store_entry *e = NULL;
     enum cli_exit code = run_find(r->c, path, &e);
-    if (code != CLI_OK) return code;
+    if (code != CLI_OK || !e) return code;
     struct sr_error err = {0};
     if (store_load(&r->c->env, e->path, r->c->arena, &r->restore, &err) != SR_OK) {
         return cli_fail(r->c, CLI_STATE, "%s", err.words);
@@ -423,7 +424,7 @@ enum cli_exit command_resume(struct cli *c, const struct args *a)
     }
     struct run r = {.c = c, .args = a};
     enum cli_exit code = run_load(&r, from);
-    if (code != CLI_OK) return code;
+    if (code != CLI_OK || !r.restore) return code;
     const char *path = a->words > 0 ? a->word[0] : NULL;
     code = load_job(c, a, path, path ? NULL : r.restore->description, &r.loaded);
     if (code == CLI_USAGE) return code;
