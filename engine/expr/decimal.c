@@ -148,7 +148,7 @@ bool decimal_rescale(decimal v, int32_t from, int32_t to, decimal *out)
 {
     if (to >= from) {
         decimal r;
-        if (to - from > DECIMAL_DIGITS_MAX) {
+        if ((int64_t)to - from > DECIMAL_DIGITS_MAX) {
             *out = 0;
             return v == 0;
         }
@@ -159,7 +159,7 @@ bool decimal_rescale(decimal v, int32_t from, int32_t to, decimal *out)
         *out = r;
         return true;
     }
-    if (from - to > DECIMAL_DIGITS_MAX) {
+    if ((int64_t)from - to > DECIMAL_DIGITS_MAX) {
         *out = 0;
         return true;
     }

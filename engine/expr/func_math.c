@@ -151,7 +151,7 @@ static bool math_round_at(decimal v, int32_t from, int32_t digits, decimal *out)
         *out = v;
         return true;
     }
-    if (from - digits > DECIMAL_DIGITS_MAX) {
+    if (digits < from - DECIMAL_DIGITS_MAX) { /* any INT: the other way round could overflow */
         *out = 0;
         return true;
     }

@@ -42,7 +42,9 @@ def functions_are_listed_and_documented(p):
 @test
 def eval_computes_an_expression(p):
     for expr, value in (("1 + 2", "3"), ("UPPER('abc')", "ABC"), ("CAST(NULL AS INT)", "NULL"),
-                        ("0.908 * CAST(89258 AS BIGINT)", "81046.264"), ("MOD(-7, 3)", "-1")):
+                        ("0.908 * CAST(89258 AS BIGINT)", "81046.264"), ("MOD(-7, 3)", "-1"),
+                        ("ROUND(1.5, -2147483648)", "0"), ("ROUND(7, -2147483648)", "0"),
+                        ("ROUND(1.55, 2147483647)", "1.55")):
         assert ok(p.run("eval", expr)).stdout.decode() == value + "\n", expr
     assert ok(p.run("eval", "--type", "1 + 2")).stdout == b"INT NOT NULL\t3\n"
     ok(p.run("eval", "1 +"), 3)
