@@ -98,6 +98,24 @@ void *arena_copy(struct arena *a, const void *from, size_t size)
     return to;
 }
 
+void *arena_more(struct arena *a, void *list, uint32_t count, uint32_t *space, size_t size)
+{
+    sr_assert(list || count == 0);
+    if (count < *space) {
+        return list;
+    }
+    uint32_t more = *space > 0 ? *space * 2 : 16;
+    void *grown = arena_array(a, more, size);
+    if (!grown) {
+        return NULL;
+    }
+    if (count > 0) {
+        memcpy(grown, list, count * size);
+    }
+    *space = more;
+    return grown;
+}
+
 char *arena_text_n(struct arena *a, const char *s, size_t len)
 {
     char *to = len < SIZE_MAX / 2 ? arena_get(a, len + 1) : NULL;

@@ -54,5 +54,27 @@ START_TEST(texts_are_copies)
 }
 END_TEST
 
+/* A list keeps its pieces while it grows, and stays where it is while it has room. */
+START_TEST(lists_grow)
+{
+    struct arena *a = arena_new();
+    uint32_t *list = NULL, space = 0;
+    for (uint32_t i = 0; i < 100; i++) {
+        uint32_t before = space;
+        uint32_t *grown = arena_more(a, list, i, &space, sizeof(*grown));
+        ck_assert_ptr_nonnull(grown);
+        ck_assert(i < space && (before == space) == (grown == list));
+        list = grown;
+        list[i] = i;
+    }
+    for (uint32_t i = 0; i < 100; i++) {
+        ck_assert_uint_eq(list[i], i);
+    }
+    ck_assert_ptr_null(arena_more(a, list, space, &space, SIZE_MAX / 16));
+    ck_assert(arena_is_broken(a));
+    arena_free(a);
+}
+END_TEST
+
 UNIT_MAIN("arena", pieces_are_zeroed_aligned_and_apart, a_size_that_cannot_be_is_remembered,
-          texts_are_copies)
+          texts_are_copies, lists_grow)
