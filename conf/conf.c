@@ -90,28 +90,23 @@ static const char *conf_dir_of(struct arena *a, const char *path)
     return slash == path ? "/" : arena_text_n(a, path, (size_t)(slash - path));
 }
 
-static sr_rc conf_load(struct reader *rd, const char *path, char **out, uint32_t *len,
-                       struct sr_error *err)
+sr_rc reader_load(const struct reader *rd, const char *path, char *buf, size_t size_max,
+                  size_t *len, struct sr_error *err)
 {
     const struct sr_files *fs = rd->in->env->files;
-    char *buf = arena_get(rd->arena, PAGE_BYTES_MAX + 2);
     struct sr_file *f = NULL;
     size_t got = 1;
     size_t n = 0;
 
-    if (!buf) {
-        return error_set(err, SR_ENOMEM, "out of memory");
-    }
     sr_rc rc = fs->open(fs, path, SR_FILE_READ, &f, err);
-    while (rc == SR_OK && got > 0 && n <= PAGE_BYTES_MAX) {
-        rc = fs->read(f, buf + n, PAGE_BYTES_MAX + 1 - n, n, &got, err);
+    while (rc == SR_OK && got > 0 && n <= size_max) {
+        rc = fs->read(f, buf + n, size_max + 1 - n, n, &got, err);
         n += rc == SR_OK ? got : 0;
     }
     if (f) {
         (void)fs->close(f, NULL); /* read-only */
     }
-    *out = buf;
-    *len = (uint32_t)n;
+    *len = n;
     return rc;
 }
 
@@ -141,20 +136,20 @@ static struct page *conf_page(struct reader *rd, const char *name, const char *d
 static sr_rc conf_open(struct reader *rd, const char *path, struct page **out)
 {
     struct sr_error err = {0};
-    char *text = NULL;
-    uint32_t len = 0;
+    size_t len = 0;
 
     const char *full = reader_absolute(rd->arena, rd->in->work_dir, path);
-    if (!full) {
+    char *text = arena_get(rd->arena, PAGE_BYTES_MAX + 2); /* ends with \0 */
+    if (!full || !text) {
         return SR_ENOMEM;
     }
-    sr_rc rc = conf_load(rd, full, &text, &len, &err);
+    sr_rc rc = reader_load(rd, full, text, PAGE_BYTES_MAX, &len, &err);
     if (rc != SR_OK) {
         fault_add(rd->faults, FAULT_ERROR, (struct place){path, 0, 0}, NULL,
                   "the file cannot be read: %s", err.words);
         return rc;
     }
-    *out = conf_page(rd, path, conf_dir_of(rd->arena, full), text, len);
+    *out = conf_page(rd, path, conf_dir_of(rd->arena, full), text, (uint32_t)len);
     return *out ? SR_OK : SR_ECONFIG;
 }
 
@@ -195,18 +190,12 @@ static void conf_add_page(struct reader *rd, struct page *page, enum entry_rank 
 /* A configuration file has the job's keys only: whose steps would they be? */
 static void conf_check_conf(struct reader *rd)
 {
-    static const char *const sections[] = {"sources", "transforms", "sinks", "dead-letter"};
-
     for (uint32_t i = 0; i < rd->entries.count; i++) {
         struct entry *e = &rd->entries.item[i];
-        for (size_t k = 0; k < sizeof(sections) / sizeof(sections[0]); k++) {
-            size_t len = strlen(sections[k]);
-            if (strncmp(e->key, sections[k], len) == 0 &&
-                (e->key[len] == '.' || e->key[len] == '\0')) {
-                reader_fault(rd, e->name->at, "it belongs into the job file",
-                             "'%s' is no key of a configuration file", e->key);
-                e->is_used = true;
-            }
+        if (entry_section(e->key)) {
+            reader_fault(rd, e->name->at, "it belongs into the job file",
+                         "'%s' is no key of a configuration file", e->key);
+            e->is_used = true;
         }
     }
 }

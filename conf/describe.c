@@ -181,13 +181,6 @@ static void describe_entry(struct describe *d, const struct entry *e, const char
     }
 }
 
-static int describe_compare(const void *a, const void *b)
-{
-    const struct entry *const *p = a;
-    const struct entry *const *q = b;
-    return ((*p)->order > (*q)->order) - ((*p)->order < (*q)->order);
-}
-
 static bool describe_is_kept(const struct entry *e)
 {
     return e->is_used && !e->is_beaten && !e->is_off && !e->is_ignored;
@@ -203,10 +196,7 @@ static void describe_range(struct describe *d, uint32_t from, uint32_t to, const
 
     for (uint32_t i = from; list && i < to; i++) {
         const struct entry *e = &all->item[i];
-        bool is_section = strncmp(e->key, "sources.", 8) == 0 ||
-                          strncmp(e->key, "transforms.", 11) == 0 ||
-                          strncmp(e->key, "sinks.", 6) == 0;
-        if (describe_is_kept(e) && (*prefix || !is_section)) {
+        if (describe_is_kept(e) && (*prefix || !entry_section(e->key))) {
             list[n++] = e;
         }
     }
@@ -215,7 +205,7 @@ static void describe_range(struct describe *d, uint32_t from, uint32_t to, const
         return;
     }
     if (n > 1) {
-        qsort(list, n, sizeof(struct entry *), describe_compare);
+        qsort(list, n, sizeof(struct entry *), entries_by_order);
     }
     for (uint32_t i = 0; i < n; i++) {
         describe_entry(d, list[i], list[i]->canonical + strlen(prefix), indent);

@@ -6,32 +6,37 @@
 #include "conf/conf.h"
 #include "engine/base/assert.h"
 
+const char *const entry_sections[] = {"sources", "transforms", "sinks", "dead-letter", NULL};
+
+const char *entry_section(const char *key)
+{
+    for (const char *const *s = entry_sections; *s; s++) {
+        size_t len = strlen(*s);
+        if (strncmp(key, *s, len) == 0 && (key[len] == '.' || key[len] == '\0')) {
+            return *s;
+        }
+    }
+    return NULL;
+}
+
 /* A mapping that is being flattened, and how far. */
 struct entry_frame {
     const struct node *map;
-    uint32_t at;
     const char *prefix; /* "a.b." */
+    uint32_t at;
     bool is_merged;
 };
 
-static bool entries_put(struct entries *e, struct entry **list, uint32_t *count, uint32_t *space,
+static void entries_put(struct entries *e, struct entry **list, uint32_t *count, uint32_t *space,
                         const struct entry *one)
 {
-    if (*count == *space) {
-        uint32_t more = *space ? *space * 2 : 64;
-        struct entry *grown = arena_array(e->arena, more, sizeof(*grown));
-        if (!grown) {
-            e->is_broken = true;
-            return false;
-        }
-        if (*count > 0) {
-            memcpy(grown, *list, *count * sizeof(*grown));
-        }
-        *list = grown;
-        *space = more;
+    struct entry *grown = arena_more(e->arena, *list, *count, space, sizeof(*grown));
+    if (!grown) {
+        e->is_broken = true;
+        return;
     }
-    (*list)[(*count)++] = *one;
-    return true;
+    *list = grown;
+    grown[(*count)++] = *one;
 }
 
 void entries_add(struct entries *e, const struct entry *one)
@@ -39,14 +44,14 @@ void entries_add(struct entries *e, const struct entry *one)
     struct entry copy = *one;
     copy.order = e->order++;
     copy.canonical = copy.key;
-    (void)entries_put(e, &e->item, &e->count, &e->space, &copy);
+    entries_put(e, &e->item, &e->count, &e->space, &copy);
 }
 
 static void entries_add_group(struct entries *e, const struct entry *one)
 {
     struct entry copy = *one;
     copy.order = e->order++;
-    (void)entries_put(e, &e->group, &e->groups, &e->group_space, &copy);
+    entries_put(e, &e->group, &e->groups, &e->group_space, &copy);
 }
 
 /* One pair of the mapping on top; a mapping below it becomes the new top. */
@@ -82,7 +87,7 @@ static void entries_flatten_pair(struct entries *e, struct entry_frame *frame, u
         return;
     }
     sr_assert(*depth < TREE_DEPTH_MAX); /* tree.c has no deeper nesting */
-    frame[(*depth)++] = (struct entry_frame){p->value, 0, prefix, is_merged};
+    frame[(*depth)++] = (struct entry_frame){p->value, prefix, 0, is_merged};
 }
 
 void entries_add_tree(struct entries *e, struct node *root, enum entry_rank rank)
@@ -91,7 +96,7 @@ void entries_add_tree(struct entries *e, struct node *root, enum entry_rank rank
     uint32_t depth = 1;
 
     sr_assert(root->kind == NODE_MAPPING && rank > RANK_CONF_MERGED);
-    frame[0] = (struct entry_frame){root, 0, "", false};
+    frame[0] = (struct entry_frame){root, "", 0, false};
     while (depth > 0 && !e->is_broken) {
         if (frame[depth - 1].at == frame[depth - 1].map->count) {
             depth--;
@@ -188,6 +193,13 @@ void entries_settle(struct entries *e)
         }
     }
     e->count = n;
+}
+
+int entries_by_order(const void *a, const void *b)
+{
+    const struct entry *const *p = a;
+    const struct entry *const *q = b;
+    return ((*p)->order > (*q)->order) - ((*p)->order < (*q)->order);
 }
 
 static int entries_compare_key(const void *key, const void *item)

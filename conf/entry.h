@@ -11,6 +11,11 @@
 
 #define ENTRY_KEY_MAX 512u /* bytes of a full key */
 
+/* Sections of a job file that are mappings of names; ends with NULL. */
+extern const char *const entry_sections[];
+/* The section that a full key belongs to, or is; NULL: none. */
+const char *entry_section(const char *key);
+
 /* Who wrote it: a higher one wins. Merged by `<<`: before the file's own keys, after all else. */
 enum entry_rank { RANK_CONF_MERGED, RANK_CONF, RANK_JOB_MERGED, RANK_JOB, RANK_DEFINE };
 
@@ -51,6 +56,8 @@ void entries_settle(struct entries *e);
 /* From now on nobody may see the value. */
 void entry_hide(struct entry *one);
 
+/* Compares two pointers to entries: by the order in which they were written. */
+int entries_by_order(const void *a, const void *b);
 struct entry *entries_find(const struct entries *e, const char *key);
 /* The entries whose keys begin with `prefix`: [*from, *to). */
 void entries_range(const struct entries *e, const char *prefix, uint32_t *from, uint32_t *to);

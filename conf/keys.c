@@ -12,8 +12,6 @@
 #define KEYS_NAMED_MAX 8u /* keys that a notice names */
 #define KEYS_DEFAULT   "job"
 
-static const char *const keys_sections[] = {"sources", "transforms", "sinks", "dead-letter"};
-
 /* Flink takes 0 for `no periodic checkpoints`, which here is the key not written. */
 static void keys_drop_zero_interval(struct reader *rd)
 {
@@ -181,18 +179,6 @@ static void keys_notice(struct reader *rd, enum fault_level level, const char *w
               more ? more : "");
 }
 
-static bool keys_is_section(const char *key, const char **section)
-{
-    for (size_t i = 0; i < sizeof(keys_sections) / sizeof(keys_sections[0]); i++) {
-        size_t len = strlen(keys_sections[i]);
-        if (strncmp(key, keys_sections[i], len) == 0 && (key[len] == '.' || key[len] == '\0')) {
-            *section = keys_sections[i];
-            return true;
-        }
-    }
-    return false;
-}
-
 static void keys_fault_section(struct reader *rd, const struct entry *e, const char *section)
 {
     if (strcmp(section, "dead-letter") == 0) {
@@ -222,9 +208,8 @@ static const char *keys_value(struct reader *rd, struct entry *e)
 /* A misspelt section is one fault, whatever stands in it. */
 static bool keys_fault_near_section(struct reader *rd, const struct entry *e)
 {
-    static const char *const words[] = {"sources", "transforms", "sinks", "dead-letter", NULL};
     const char *first = arena_text_n(rd->arena, e->key, strcspn(e->key, "."));
-    const char *meant = first ? nearest_word(first, words) : NULL;
+    const char *meant = first ? nearest_word(first, entry_sections) : NULL;
 
     if (!meant) {
         return false;
@@ -238,9 +223,9 @@ static bool keys_fault_near_section(struct reader *rd, const struct entry *e)
 
 static void keys_leftover(struct reader *rd, struct entry *e, const struct opts_words *known)
 {
-    const char *section = NULL;
+    const char *section = entry_section(e->key);
 
-    if (keys_is_section(e->key, &section)) {
+    if (section) {
         keys_fault_section(rd, e, section);
         return;
     }
@@ -269,8 +254,8 @@ void keys_leftovers(struct reader *rd)
     struct opts_words known = {0};
 
     opts_add_words(rd, &known, settings_opts, "");
-    for (size_t i = 0; i < sizeof(keys_sections) / sizeof(keys_sections[0]); i++) {
-        opts_add_word(rd, &known, keys_sections[i]);
+    for (const char *const *s = entry_sections; *s; s++) {
+        opts_add_word(rd, &known, *s);
     }
     for (uint32_t i = 0; i < rd->entries.count; i++) {
         struct entry *e = &rd->entries.item[i];

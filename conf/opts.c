@@ -17,19 +17,13 @@ struct opts_one {
 void opts_report(struct reader *rd, const char *key, const char *value, const char *origin,
                  const char *note)
 {
-    if (rd->values == rd->value_space) {
-        uint32_t space = rd->value_space ? rd->value_space * 2 : 64;
-        struct conf_value *grown = arena_array(rd->arena, space, sizeof(*grown));
-        if (!grown) {
-            rd->entries.is_broken = true;
-            return;
-        }
-        if (rd->values > 0) {
-            memcpy(grown, rd->value, rd->values * sizeof(*grown));
-        }
-        rd->value = grown;
-        rd->value_space = space;
+    struct conf_value *grown =
+        arena_more(rd->arena, rd->value, rd->values, &rd->value_space, sizeof(*grown));
+    if (!grown) {
+        rd->entries.is_broken = true;
+        return;
     }
+    rd->value = grown;
     rd->value[rd->values++] = (struct conf_value){key, value, origin, note};
 }
 
@@ -251,19 +245,13 @@ void opts_fill(const struct opts_scope *s, const struct sr_opt *opts, void *conf
 
 void opts_add_word(struct reader *rd, struct opts_words *w, const char *word)
 {
-    if (w->count + 1 >= w->space) {
-        uint32_t space = w->space ? w->space * 2 : 64;
-        const char **grown = arena_array(rd->arena, space, sizeof(*grown));
-        if (!grown || !word) {
-            rd->entries.is_broken = true;
-            return;
-        }
-        if (w->count > 0) {
-            memcpy(grown, w->item, w->count * sizeof(*grown));
-        }
-        w->item = grown;
-        w->space = space;
+    uint32_t pieces = w->item ? w->count + 1 : 0; /* the NULL behind the words is one too */
+    const char **grown = arena_more(rd->arena, w->item, pieces, &w->space, sizeof(*grown));
+    if (!grown || !word) {
+        rd->entries.is_broken = true;
+        return;
     }
+    w->item = grown;
     w->item[w->count++] = word;
     w->item[w->count] = NULL;
 }
@@ -336,7 +324,7 @@ void opts_fault_unknown(struct reader *rd, struct entry *e, const char *rest,
         opts_hide_misspelt(rd, e, meant);
     }
     bool is_known = conf_option(rd->registry, rest, 0, &other, &other_where);
-    if (is_part && e->value->page && !is_known) {
+    if (meant && is_part && e->value->page && !is_known) {
         reader_fault(rd, e->name->at, NULL, "'%s' takes one value, not a mapping with '%s'", meant,
                      rest + strlen(meant) + 1);
         return;

@@ -128,19 +128,13 @@ void page_hide(struct page *p, uint32_t begin, uint32_t end)
     if (begin >= end) {
         return;
     }
-    if (p->masks == p->mask_space) {
-        uint32_t space = p->mask_space ? p->mask_space * 2 : 16;
-        struct page_mask *grown = arena_array(p->arena, space, sizeof(*grown));
-        if (!grown) {
-            p->is_read = false; /* without the mask, whole values are hidden by their keys */
-            return;
-        }
-        if (p->masks > 0) {
-            memcpy(grown, p->mask, p->masks * sizeof(*grown));
-        }
-        p->mask = grown;
-        p->mask_space = space;
+    struct page_mask *grown =
+        arena_more(p->arena, p->mask, p->masks, &p->mask_space, sizeof(*grown));
+    if (!grown) {
+        p->is_read = false; /* without the mask, whole values are hidden by their keys */
+        return;
     }
+    p->mask = grown;
     p->mask[p->masks++] = (struct page_mask){begin, end};
 }
 

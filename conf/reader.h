@@ -36,6 +36,10 @@ void reader_fault(struct reader *rd, struct place at, const char *hint, const ch
 const char *vars_expand(struct reader *rd, struct node *n, const char *dir);
 /* What may be shown of a scalar. */
 const char *reader_shown(const struct entry *e, const struct node *n);
+/* Reads a file whose size has a limit into `buf`, which has room for size_max + 1 bytes: *len is
+ * above size_max when the file is larger. */
+sr_rc reader_load(const struct reader *rd, const char *path, char *buf, size_t size_max,
+                  size_t *len, struct sr_error *err);
 /* An absolute path, or an URI with one, from what stands in a directory `dir`. */
 const char *reader_absolute(struct arena *a, const char *dir, const char *path);
 

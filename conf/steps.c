@@ -254,13 +254,6 @@ static void steps_format(struct steps_one *s)
     }
 }
 
-static int steps_compare_entries(const void *a, const void *b)
-{
-    const struct entry *const *p = a;
-    const struct entry *const *q = b;
-    return ((*p)->order > (*q)->order) - ((*p)->order < (*q)->order);
-}
-
 /* A column of a nested mapping is none: `a: {b: INT}` is not column `a.b`. */
 static bool steps_column(struct steps_one *s, struct entry *e, const char *name,
                          struct job_column *out)
@@ -305,7 +298,7 @@ static void steps_schema(struct steps_one *s)
         list[i - from] = &rd->entries.item[i];
         list[i - from]->is_used = true;
     }
-    qsort(list, to - from, sizeof(struct entry *), steps_compare_entries);
+    qsort(list, to - from, sizeof(struct entry *), entries_by_order);
     uint32_t n = 0;
     for (uint32_t i = 0; i < to - from; i++) {
         n += steps_column(s, list[i], list[i]->key + strlen(prefix), &column[n]) ? 1 : 0;

@@ -342,7 +342,8 @@ bool value_parse(const struct sr_opt *o, const char *text, const char *shown, vo
         return value_choice(o, text, shown, field, f);
     case SR_OPT_INT: {
         int64_t v;
-        if (!value_int(text, shown, &v, f) || !value_in_range(o, shown, v<o->min, v> o->max, f)) {
+        if (!value_int(text, shown, &v, f) ||
+            !value_in_range(o, shown, (v < o->min), (v > o->max), f)) {
             return false;
         }
         *(int64_t *)field = v;
@@ -351,7 +352,7 @@ bool value_parse(const struct sr_opt *o, const char *text, const char *shown, vo
     case SR_OPT_FLOAT: {
         double v;
         if (!value_float(text, shown, &v, f) ||
-            !value_in_range(o, shown, v<(double)o->min, v>(double) o->max, f)) {
+            !value_in_range(o, shown, (v < (double)o->min), (v > (double)o->max), f)) {
             return false;
         }
         *(double *)field = v;
@@ -360,7 +361,7 @@ bool value_parse(const struct sr_opt *o, const char *text, const char *shown, vo
     case SR_OPT_DURATION: {
         sr_duration v;
         if (!value_duration(text, shown, &v, f) ||
-            !value_in_range(o, shown, v.us<o->min, v.us> o->max, f)) {
+            !value_in_range(o, shown, (v.us < o->min), (v.us > o->max), f)) {
             return false;
         }
         *(sr_duration *)field = v;
@@ -369,7 +370,8 @@ bool value_parse(const struct sr_opt *o, const char *text, const char *shown, vo
     case SR_OPT_SIZE: {
         sr_size v;
         if (!value_size(text, shown, &v, f) ||
-            !value_in_range(o, shown, v.bytes<(uint64_t)o->min, v.bytes>(uint64_t) o->max, f)) {
+            !value_in_range(o, shown, (v.bytes < (uint64_t)o->min), (v.bytes > (uint64_t)o->max),
+                            f)) {
             return false;
         }
         *(sr_size *)field = v;

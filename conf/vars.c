@@ -60,25 +60,6 @@ static size_t vars_without_line_end(const char *text, size_t len)
     return len;
 }
 
-static sr_rc vars_read(const struct sr_files *fs, const char *path, char *buf, size_t *len,
-                       struct sr_error *err)
-{
-    struct sr_file *f = NULL;
-    size_t got = 1;
-    size_t n = 0;
-
-    sr_rc rc = fs->open(fs, path, SR_FILE_READ, &f, err);
-    while (rc == SR_OK && got > 0 && n <= VARS_FILE_BYTES_MAX) {
-        rc = fs->read(f, buf + n, VARS_FILE_BYTES_MAX + 1 - n, n, &got, err);
-        n += rc == SR_OK ? got : 0;
-    }
-    if (f) {
-        (void)fs->close(f, NULL); /* read-only */
-    }
-    *len = n;
-    return rc;
-}
-
 static void vars_file(struct vars *v, const char *name, struct place at)
 {
     struct arena *a = v->rd->arena;
@@ -92,7 +73,7 @@ static void vars_file(struct vars *v, const char *name, struct place at)
         v->is_broken = true;
         return;
     }
-    if (vars_read(v->rd->in->env->files, path, buf, &len, &err) != SR_OK) {
+    if (reader_load(v->rd, path, buf, VARS_FILE_BYTES_MAX, &len, &err) != SR_OK) {
         reader_fault(v->rd, at, NULL, "${file:%s} cannot be read: %s", name, err.words);
         v->is_broken = true;
         return;
@@ -104,7 +85,7 @@ static void vars_file(struct vars *v, const char *name, struct place at)
         return;
     }
     vars_put(v, buf, vars_without_line_end(buf, len));
-    memset(buf, 0, len); /* the expanded text is the only copy */
+    explicit_bzero(buf, len); /* the expanded text is the only copy */
 }
 
 static size_t vars_name(const char *s)
@@ -201,7 +182,7 @@ const char *vars_expand(struct reader *rd, struct node *n, const char *dir)
         n->has_fault = true;
     }
     if (v.out.data) {
-        memset(v.out.data, 0, v.out.len);
+        explicit_bzero(v.out.data, v.out.len);
     }
     bytes_free(&v.out);
     return n->text;
