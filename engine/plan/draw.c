@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/base/assert.h"
 #include "engine/base/bytes.h"
 #include "engine/data/schema.h"
 #include "engine/expr/steps.h"
@@ -124,22 +125,32 @@ static void draw_aggregate(struct sr_out *o, struct arena *a, const struct aggre
     }
 }
 
+/* What an operator does with the rows of its input. */
+static void draw_op(struct sr_out *o, struct arena *a, const struct plan *p,
+                    const struct plan_node *n)
+{
+    sr_assert(n->inputs > 0);
+    const struct sr_schema *in = p->node[n->input[0]].out;
+    if (strcmp(n->op->name, "calc") == 0) {
+        draw_calc(o, a, n->op_conf, in, n->out);
+    } else if (strcmp(n->op->name, "watermark") == 0) {
+        draw(o, "%s", expr_text(a, ((const struct watermark_step *)n->op_conf)->at, in));
+    } else if (n->op->is_keyed) {
+        draw_aggregate(o, a, n->op_conf, in);
+    }
+}
+
 const char *plan_node_text(struct arena *a, const struct plan *p, uint32_t node)
 {
     const struct plan_node *n = &p->node[node];
-    const struct sr_schema *in = n->inputs > 0 ? p->node[n->input[0]].out : NULL;
     struct sr_out o = bytes_out();
     if (n->kind == PLAN_SOURCE) {
         draw_source(&o, n);
     } else if (n->kind == PLAN_SINK) {
         draw(&o, "%s%s%s", n->format ? n->format->name : "", n->format ? "; " : "",
              plan_guarantee_words(n->guarantee));
-    } else if (strcmp(n->op->name, "calc") == 0) {
-        draw_calc(&o, a, n->op_conf, in, n->out);
-    } else if (strcmp(n->op->name, "watermark") == 0) {
-        draw(&o, "%s", expr_text(a, ((const struct watermark_step *)n->op_conf)->at, in));
-    } else if (n->op->is_keyed) {
-        draw_aggregate(&o, a, n->op_conf, in);
+    } else {
+        draw_op(&o, a, p, n);
     }
     if (o.len > DRAW_LINE_MAX) {
         o.len = DRAW_LINE_MAX;

@@ -14,20 +14,12 @@ struct logic_graph *logic_graph_new(struct arena *a, const struct job *job)
 
 static bool logic_reserve(struct logic_graph *g)
 {
-    if (g->nodes < g->capacity) {
-        return true;
+    struct logic **node = NULL;
+    if (g->nodes < LOGIC_NODES_MAX) {
+        node = arena_more(g->arena, g->node, g->nodes, &g->capacity, sizeof(struct logic *));
     }
-    uint32_t capacity = g->capacity ? g->capacity * 2 : 32;
-    struct logic **node = arena_array(g->arena, capacity, sizeof(struct logic *));
-    if (!node || g->nodes >= LOGIC_NODES_MAX) {
-        return false;
-    }
-    for (uint32_t i = 0; i < g->nodes; i++) {
-        node[i] = g->node[i];
-    }
-    g->node = node;
-    g->capacity = capacity;
-    return true;
+    g->node = node ? node : g->node;
+    return node != NULL;
 }
 
 struct logic *logic_add(struct logic_graph *g, enum logic_kind kind, const struct job_step *step,

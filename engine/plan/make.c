@@ -71,16 +71,16 @@ sr_rc plan_make(struct logic_graph *g, struct registry *registry, const struct p
     *p = (struct plan){.job = g->job, .max_parallelism = max > 0 ? (uint32_t)max : 128};
     sr_rc rc = make_rewrite(g, err);
     rc = rc == SR_OK ? make_nodes(g, registry, p, at, err) : rc;
-    uint32_t *parallelism = rc == SR_OK ? make_parallelism(g, p, at) : NULL;
-    struct plan_node *node = NULL;
-    if (parallelism) {
-        node = arena_copy(g->arena, p->node, p->nodes * sizeof(*node));
-        p->node = node;
+    if (rc != SR_OK) {
+        return rc;
     }
-    if (rc == SR_OK && !node) {
-        rc = error_set(err, SR_ENOMEM, "planning: out of memory");
+    const uint32_t *parallelism = make_parallelism(g, p, at);
+    struct plan_node *node = arena_copy(g->arena, p->node, p->nodes * sizeof(*node));
+    if (!parallelism || !node) {
+        return error_set(err, SR_ENOMEM, "planning: out of memory");
     }
-    rc = rc == SR_OK ? make_chains(g->arena, p, node, parallelism, err) : rc;
+    p->node = node;
+    rc = make_chains(g->arena, p, node, parallelism, err);
     if (rc != SR_OK) {
         return rc;
     }

@@ -230,7 +230,7 @@ sr_rc logic_prune(struct logic_graph *g, struct sr_error *err)
         n->needed = arena_array(a, n->out->fields + 1, sizeof(bool));
         n->moved = arena_array(a, n->out->fields + 1, sizeof(int32_t));
     }
-    if (arena_is_broken(a)) {
+    if (!before || arena_is_broken(a)) {
         return error_set(err, SR_ENOMEM, "planning: out of memory");
     }
     for (uint32_t i = g->nodes; i > 0; i--) {

@@ -81,6 +81,7 @@ static void outlet_edge_forward(const struct outlet *o, const struct outlet_edge
 static void outlet_edge_rebalance(const struct outlet *o, struct outlet_edge *e, struct sr_view *v)
 {
     int64_t ms = v->watermark_end;
+    sr_assert(e->lanes > 0);
     for (uint32_t i = 0; i < e->lanes; i++) {
         struct lane *l = &o->lane[e->first + i];
         if (i == e->turn) {

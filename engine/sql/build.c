@@ -303,19 +303,13 @@ struct ast_list *ast_push(struct parser *p, struct ast_list *l, const struct ast
     if (!l) {
         return NULL;
     }
-    if (l->count == l->capacity) {
-        uint32_t capacity = l->capacity ? l->capacity * 2 : 4;
-        const struct ast **item = arena_array(p->arena, capacity, sizeof(struct ast *));
-        if (!item) {
-            parser_fail(p, p->last.at, NULL, "out of memory");
-            return NULL;
-        }
-        for (uint32_t i = 0; i < l->count; i++) {
-            item[i] = l->item[i];
-        }
-        l->item = item;
-        l->capacity = capacity;
+    const struct ast **item =
+        arena_more(p->arena, l->item, l->count, &l->capacity, sizeof(struct ast *));
+    if (!item) {
+        parser_fail(p, p->last.at, NULL, "out of memory");
+        return NULL;
     }
+    l->item = item;
     l->item[l->count++] = n;
     return l;
 }
