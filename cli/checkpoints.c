@@ -138,7 +138,7 @@ static enum cli_exit checkpoints_verify(struct cli *c, const struct store_list *
     return code;
 }
 
-/* Nothing in a directory, but there may be SQLite stores beside each other: they are meant, then. */
+/* Nothing in a directory, but there may be SQLite stores in it: they are meant, then. */
 static enum cli_exit checkpoints_absent(const struct cli *c, const char *path,
                                         const struct sr_error *why)
 {
