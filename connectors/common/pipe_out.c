@@ -72,8 +72,24 @@ sr_rc pipe_out_drain(struct pipe_out *o, struct sr_wait *wait, struct sr_error *
     return SR_OK;
 }
 
-sr_rc pipe_out_sync(struct pipe_out *o, struct sr_error *err)
+sr_rc pipe_out_make_room(struct pipe_out *o, struct sr_wait *wait, struct sr_error *err)
 {
+    return pipe_out_pending(o) < PIPE_OUT_FULL ? SR_OK : pipe_out_drain(o, wait, err);
+}
+
+sr_rc pipe_out_push(struct pipe_out *o, struct sr_error *err)
+{
+    struct sr_wait later;
+    sr_rc rc = pipe_out_make_room(o, &later, err);
+    return rc == SR_EBUSY ? SR_OK : rc;
+}
+
+sr_rc pipe_out_sync(struct pipe_out *o, struct sr_wait *wait, struct sr_error *err)
+{
+    sr_rc rc = pipe_out_drain(o, wait, err);
+    if (rc != SR_OK) {
+        return rc;
+    }
     if (o->is_file && fdatasync(o->fd) != 0) {
         return o->host->fail(o->host, err, SR_EIO, "cannot make %s durable: %s", o->name,
                              strerrordesc_np(errno));

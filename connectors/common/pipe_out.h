@@ -4,7 +4,7 @@
  * one is shared with other processes and left alone. Where that cannot be done, at most PIPE_BUF
  * bytes are written when poll says that there is room.
  *
- *   pipe_out_open -> { append to buf -> pipe_out_drain }* -> pipe_out_close
+ *   pipe_out_open -> { pipe_out_make_room -> append to buf -> pipe_out_push }* -> pipe_out_close
  */
 #ifndef CONNECTORS_COMMON_PIPE_OUT_H
 #define CONNECTORS_COMMON_PIPE_OUT_H
@@ -30,8 +30,13 @@ sr_rc pipe_out_open(struct pipe_out *o, const struct sr_host *host, int fd, cons
 static inline size_t pipe_out_pending(const struct pipe_out *o) { return o->buf.len - o->written; }
 /* Writes what waits. SR_EBUSY: not all could be, see wait. SR_ECLOSED: nobody reads any more. */
 sr_rc pipe_out_drain(struct pipe_out *o, struct sr_wait *wait, struct sr_error *err);
-/* When all is written: a regular file is made durable. */
-sr_rc pipe_out_sync(struct pipe_out *o, struct sr_error *err);
+/* Before rows are taken: as drain, but only when PIPE_OUT_FULL bytes wait already. */
+sr_rc pipe_out_make_room(struct pipe_out *o, struct sr_wait *wait, struct sr_error *err);
+/* Behind rows that were taken: writes once it is worth it. What does not go out now goes with a
+ * later call, so it is never SR_EBUSY. */
+sr_rc pipe_out_push(struct pipe_out *o, struct sr_error *err);
+/* As drain; and a regular file is made durable when all was written. */
+sr_rc pipe_out_sync(struct pipe_out *o, struct sr_wait *wait, struct sr_error *err);
 void pipe_out_close(struct pipe_out *o);
 
 #endif

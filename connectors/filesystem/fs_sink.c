@@ -121,13 +121,13 @@ static sr_rc fs_sink_probe(struct fs_sink *s, struct sr_error *err)
     char *path = NULL;
     /* Named as a leftover of this sink, so that one that could not be removed goes at recovery. */
     size_t size = strlen(s->own) + (size_t)FS_SINK_STEM * 2;
-    char *all = malloc(size);
-    if (all) {
-        (void)snprintf(all, size, "%s%sprobe-%016" PRIx64 FS_SINK_END, s->own, s->run,
+    char *name = malloc(size);
+    if (name) {
+        (void)snprintf(name, size, "%s%sprobe-%016" PRIx64 FS_SINK_END, s->own, s->run,
                        s->host->random(s->host));
-        path = fs_path_join(s->dir, all);
+        path = fs_path_join(s->dir, name);
     }
-    free(all);
+    free(name);
     struct sr_file *f = NULL;
     struct sr_error ignored;
     sr_rc rc =
@@ -193,32 +193,11 @@ static sr_rc fs_sink_name_itself(struct fs_sink *s, const struct sr_sink_open *o
     return SR_OK;
 }
 
-static sr_rc fs_sink_open_encoder(struct fs_sink *s, const struct sr_sink_open *o,
-                                  struct sr_error *err)
-{
-    size_t size = ((size_t)o->format->encoder_size + 15) / 16 * 16;
-    void *encoder = aligned_alloc(16, size > 0 ? size : 16);
-    if (!encoder) {
-        return fs_sink_no_memory(s, err);
-    }
-    memset(encoder, 0, size);
-    struct sr_format_open fo = {
-        .size = sizeof(fo), .host = o->host, .conf = o->format_conf, .schema = o->schema};
-    sr_rc rc = o->format->encode_open(encoder, &fo, err);
-    if (rc != SR_OK) {
-        free(encoder);
-        return rc;
-    }
-    s->encoder = encoder;
-    return SR_OK;
-}
-
 static sr_rc fs_sink_open(void *sink, const struct sr_sink_open *o, struct sr_error *err)
 {
     struct fs_sink *s = sink;
     s->host = o->host;
     s->conf = o->conf;
-    s->format = o->format;
     s->attempt = o->attempt;
     s->part = o->part;
     s->is_uncheckpointed =
@@ -236,7 +215,7 @@ static sr_rc fs_sink_open(void *sink, const struct sr_sink_open *o, struct sr_er
     if (rc == SR_OK && s->part == 0) {
         rc = fs_sink_probe(s, err);
     }
-    return rc == SR_OK ? fs_sink_open_encoder(s, o, err) : rc;
+    return rc == SR_OK ? encoder_open(&s->encoder, o, err) : rc;
 }
 
 /* --- Parts ----------------------------------------------------------------------------------- */
@@ -290,10 +269,7 @@ static sr_rc fs_sink_begin(struct fs_sink *s, struct sr_error *err)
 {
     sr_rc rc = fs_sink_new_part(s, NULL, err);
     s->rows = 0;
-    if (rc == SR_OK && s->format->encode_head) {
-        rc = s->format->encode_head(s->encoder, &s->now.buf, err);
-    }
-    return rc;
+    return rc == SR_OK ? encoder_head(&s->encoder, &s->now.buf, err) : rc;
 }
 
 /* Closes the part: it is durable, and ready to be noted. */
@@ -353,10 +329,8 @@ static sr_rc fs_sink_write(void *sink, const struct sr_view *v, uint32_t from, u
             return rc;
         }
     }
-    struct sr_encode e = {.view = v, .from = from, .count = v->picked - from, .out = &s->now.buf};
-    sr_rc rc = s->format->encode(s->encoder, &e, err);
-    *done = e.done;
-    s->rows += e.done;
+    sr_rc rc = encoder_rows(&s->encoder, v, from, &s->now.buf, done, err);
+    s->rows += *done;
     if (rc != SR_OK) {
         return rc;
     }
@@ -609,10 +583,7 @@ static void fs_sink_close(void *sink)
     fs_names_clear(&s->stale);
     free(s->ready.item);
     free(s->stale.item);
-    if (s->encoder) {
-        s->format->encode_close(s->encoder);
-    }
-    free(s->encoder);
+    encoder_close(&s->encoder);
     free(s->path);
     free(s->dir);
     free(s->own);

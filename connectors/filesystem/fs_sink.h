@@ -14,6 +14,7 @@
 #ifndef CONNECTORS_FILESYSTEM_FS_SINK_H
 #define CONNECTORS_FILESYSTEM_FS_SINK_H
 
+#include "connectors/common/encoder.h"
 #include "connectors/filesystem/filesystem.h"
 #include "connectors/filesystem/fs_part.h"
 
@@ -27,8 +28,7 @@ struct fs_names {
 struct fs_sink {
     const struct sr_host *host;
     const struct fs_sink_conf *conf;
-    const struct sr_format_type *format;
-    void *encoder;          /* NULL: not open */
+    struct encoder encoder;
     char *path;             /* clean */
     char *dir;              /* that files are made in */
     char *own;              /* how the hidden names of this sink begin, whatever run they are of */

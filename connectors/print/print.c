@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "connectors/common/pipe_out.h"
-#include "connectors/print/text.h"
+#include "connectors/print/print_text.h"
 
 #define PRINT_PREFIX 256u /* bytes before a row, at most */
 
@@ -71,11 +71,9 @@ static sr_rc print_write(void *sink, const struct sr_view *v, uint32_t from, uin
                          struct sr_wait *wait, struct sr_error *err)
 {
     struct print_sink *s = sink;
-    if (pipe_out_pending(&s->out) >= PIPE_OUT_FULL) {
-        sr_rc rc = pipe_out_drain(&s->out, wait, err);
-        if (rc != SR_OK) {
-            return rc;
-        }
+    sr_rc rc = pipe_out_make_room(&s->out, wait, err);
+    if (rc != SR_OK) {
+        return rc;
     }
     for (uint32_t i = from; i < v->picked; i++) {
         size_t begin = s->out.buf.len;
@@ -85,12 +83,7 @@ static sr_rc print_write(void *sink, const struct sr_view *v, uint32_t from, uin
         }
     }
     *done = v->picked - from;
-    if (pipe_out_pending(&s->out) < PIPE_OUT_FULL) {
-        return SR_OK;
-    }
-    struct sr_wait later; /* the rows are taken: what does not go out now goes with the next call */
-    sr_rc rc = pipe_out_drain(&s->out, &later, err);
-    return rc == SR_EBUSY ? SR_OK : rc;
+    return pipe_out_push(&s->out, err);
 }
 
 static sr_rc print_flush(void *sink, struct sr_wait *wait, struct sr_error *err)
@@ -104,9 +97,7 @@ static sr_rc print_prepare(void *sink, uint64_t checkpoint, bool is_last, struct
     (void)checkpoint;
     (void)is_last;
     (void)notes;
-    struct print_sink *s = sink;
-    sr_rc rc = pipe_out_drain(&s->out, wait, err);
-    return rc == SR_OK ? pipe_out_sync(&s->out, err) : rc;
+    return pipe_out_sync(&((struct print_sink *)sink)->out, wait, err);
 }
 
 static sr_rc print_commit(void *sink, uint64_t checkpoint, struct sr_bytes note,

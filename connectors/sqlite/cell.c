@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "connectors/common/instant.h"
+#include "connectors/text/instant.h"
 #include "connectors/text/number.h"
 
 #define CELL_DAY 86400

@@ -2,9 +2,7 @@
  *
  * A checkpoint covers a row only when its bytes were written.
  */
-#include <stdlib.h>
-#include <string.h>
-
+#include "connectors/common/encoder.h"
 #include "connectors/common/pipe_out.h"
 #include "connectors/stdio/stdio.h"
 
@@ -13,10 +11,9 @@ struct stdout_conf {
 };
 
 struct stdout_sink {
-    const struct sr_format_type *format;
-    void *encoder; /* NULL: not open */
+    struct encoder encoder;
     struct pipe_out out;
-    bool has_head; /* written, or the format has none */
+    bool has_head; /* written, or there is none */
 };
 
 static sr_rc stdout_check(const void *conf, const struct sr_schema *schema,
@@ -32,36 +29,15 @@ static sr_rc stdout_check(const void *conf, const struct sr_schema *schema,
 static sr_rc stdout_open(void *sink, const struct sr_sink_open *o, struct sr_error *err)
 {
     struct stdout_sink *s = sink;
-    s->format = o->format;
     s->has_head = o->checkpoint > 0; /* the run that is gone on with wrote it */
     sr_rc rc = pipe_out_open(&s->out, o->host, 1, "stdout", err);
-    if (rc != SR_OK) {
-        return rc;
-    }
-    size_t size = ((size_t)o->format->encoder_size + 15) / 16 * 16;
-    void *encoder = aligned_alloc(16, size > 0 ? size : 16);
-    if (!encoder) {
-        return o->host->fail(o->host, err, SR_ENOMEM, "out of memory");
-    }
-    memset(encoder, 0, size);
-    struct sr_format_open fo = {
-        .size = sizeof(fo), .host = o->host, .conf = o->format_conf, .schema = o->schema};
-    rc = o->format->encode_open(encoder, &fo, err);
-    if (rc != SR_OK) {
-        free(encoder);
-        return rc;
-    }
-    s->encoder = encoder;
-    return SR_OK;
+    return rc == SR_OK ? encoder_open(&s->encoder, o, err) : rc;
 }
 
 static sr_rc stdout_head(struct stdout_sink *s, struct sr_error *err)
 {
-    sr_rc rc = SR_OK;
-    if (!s->has_head && s->format->encode_head) {
-        rc = s->format->encode_head(s->encoder, &s->out.buf, err);
-    }
-    s->has_head = s->has_head || rc == SR_OK;
+    sr_rc rc = s->has_head ? SR_OK : encoder_head(&s->encoder, &s->out.buf, err);
+    s->has_head = rc == SR_OK;
     return rc;
 }
 
@@ -69,25 +45,14 @@ static sr_rc stdout_write(void *sink, const struct sr_view *v, uint32_t from, ui
                           struct sr_wait *wait, struct sr_error *err)
 {
     struct stdout_sink *s = sink;
-    if (pipe_out_pending(&s->out) >= PIPE_OUT_FULL) {
-        sr_rc busy = pipe_out_drain(&s->out, wait, err);
-        if (busy != SR_OK) {
-            return busy;
-        }
+    sr_rc rc = pipe_out_make_room(&s->out, wait, err);
+    if (rc == SR_OK) {
+        rc = stdout_head(s, err);
     }
-    sr_rc rc = stdout_head(s, err);
-    if (rc != SR_OK) {
-        return rc;
+    if (rc == SR_OK) {
+        rc = encoder_rows(&s->encoder, v, from, &s->out.buf, done, err);
     }
-    struct sr_encode e = {.view = v, .from = from, .count = v->picked - from, .out = &s->out.buf};
-    rc = s->format->encode(s->encoder, &e, err);
-    *done = e.done;
-    if (rc != SR_OK || pipe_out_pending(&s->out) < PIPE_OUT_FULL) {
-        return rc;
-    }
-    struct sr_wait later; /* the rows are taken: what does not go out now goes with the next call */
-    rc = pipe_out_drain(&s->out, &later, err);
-    return rc == SR_EBUSY ? SR_OK : rc;
+    return rc == SR_OK ? pipe_out_push(&s->out, err) : rc;
 }
 
 static sr_rc stdout_flush(void *sink, struct sr_wait *wait, struct sr_error *err)
@@ -103,11 +68,7 @@ static sr_rc stdout_prepare(void *sink, uint64_t checkpoint, bool is_last, struc
     (void)notes;
     struct stdout_sink *s = sink;
     sr_rc rc = is_last ? stdout_head(s, err) : SR_OK; /* no row came: a head all the same */
-    if (rc != SR_OK) {
-        return rc;
-    }
-    rc = pipe_out_drain(&s->out, wait, err);
-    return rc == SR_OK ? pipe_out_sync(&s->out, err) : rc;
+    return rc == SR_OK ? pipe_out_sync(&s->out, wait, err) : rc;
 }
 
 static sr_rc stdout_commit(void *sink, uint64_t checkpoint, struct sr_bytes note,
@@ -124,11 +85,7 @@ static void stdout_close(void *sink)
 {
     struct stdout_sink *s = sink;
     pipe_out_close(&s->out);
-    if (s->encoder) {
-        s->format->encode_close(s->encoder);
-    }
-    free(s->encoder);
-    s->encoder = NULL;
+    encoder_close(&s->encoder);
 }
 
 static const struct sr_opt stdout_opts[] = {SR_OPT_END};

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "connectors/text/base64.h"
+#include "connectors/text/instant.h"
 #include "connectors/text/number.h"
 #include "connectors/text/real.h"
 
@@ -363,19 +364,6 @@ void value_words(char *words, size_t size, const struct value *v, enum value_rc 
 
 /* --- Writing --------------------------------------------------------------------------------- */
 
-static struct moment value_moment(const struct value *v, const struct sr_column *c, uint32_t r)
-{
-    if (v->is_large) {
-        struct sr_instant t = ((const struct sr_instant *)c->values)[r];
-        int64_t seconds = t.ms / 1000 - (t.ms % 1000 < 0 ? 1 : 0);
-        return (struct moment){.seconds = seconds,
-                               .nano = (int32_t)(t.ms - seconds * 1000) * 1000000 + t.ns};
-    }
-    int64_t us = ((const int64_t *)c->values)[r];
-    int64_t seconds = us / 1000000 - (us % 1000000 < 0 ? 1 : 0);
-    return (struct moment){.seconds = seconds, .nano = (int32_t)(us - seconds * 1000000) * 1000};
-}
-
 static uint32_t value_print_decimal(const struct value *v, const struct sr_column *c, uint32_t r,
                                     enum value_decimal decimal, char *to)
 {
@@ -420,7 +408,7 @@ uint32_t value_print(const struct value *v, const struct sr_column *c, uint32_t 
     case VALUE_TIME:
         return moment_put_time(to, ((const int32_t *)values)[r]);
     case VALUE_STAMP:
-        return moment_put(to, value_moment(v, c, r), v->how_put);
+        return moment_put(to, instant_of_row(c, r), v->how_put);
     case VALUE_TEXT:
     case VALUE_BYTES:
         break;

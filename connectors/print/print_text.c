@@ -1,9 +1,9 @@
-#include "connectors/print/text.h"
+#include "connectors/print/print_text.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "connectors/common/instant.h"
+#include "connectors/text/instant.h"
 #include "connectors/text/number.h"
 #include "connectors/text/real.h"
 

@@ -1,6 +1,6 @@
 /* The moment that a row of a TIMESTAMP or TIMESTAMP_LTZ column means: seconds, nanoseconds. */
-#ifndef CONNECTORS_COMMON_INSTANT_H
-#define CONNECTORS_COMMON_INSTANT_H
+#ifndef SR_TEXT_INSTANT_H
+#define SR_TEXT_INSTANT_H
 
 #include <streamrun/batch.h>
 
