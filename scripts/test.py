@@ -73,7 +73,8 @@ def setup(build, options, **env):
 
 def suite(build, name, **env):
     """The tests of one suite, counted from meson's log."""
-    run(["meson", "test", "-C", build, "--suite", name, "--no-rebuild", "--print-errorlogs", "--num-processes", "2"],
+    run(["meson", "test", "-C", build, "--suite", name, "--no-rebuild", "--print-errorlogs", "--num-processes", "2",
+         "--timeout-multiplier", "4"],
         f"{build}/{name}.log", **env)
     passed = failed = 0
     log = ROOT / build / "meson-logs" / "testlog.json"
@@ -113,13 +114,15 @@ def stage_tidy():
 
 
 def stage_unit():
-    return suite(PLAIN, "unit")
+    return add(suite(PLAIN, "unit"), suite(PLAIN, "kit"))
 
 
 def stage_sanitize():
     quiet = {"ASAN_OPTIONS": "detect_leaks=1:abort_on_error=1", "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
              "CK_DEFAULT_TIMEOUT": "120"}
-    return add(suite(ASAN, "unit", **quiet), suite(TSAN, "threads", TSAN_OPTIONS="halt_on_error=1"))
+    return add(suite(ASAN, "unit", **quiet), suite(ASAN, "kit", **quiet),
+               driver([f"{ASAN}/test/sim/sim", "1", "150"], f"{ASAN}/sim.log", **quiet),
+               suite(TSAN, "threads", TSAN_OPTIONS="halt_on_error=1"))
 
 
 def stage_sim():
