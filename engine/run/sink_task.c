@@ -118,10 +118,9 @@ sr_rc sink_open(struct sink *s, const struct sink_conf *conf, struct sr_error *e
     s->open.uid = n->uid;
     s->open.ask_checkpoint = sink_ask;
     s->open.engine = s;
+    s->is_open = true; /* or half so: it is closed in any case */
     sr_rc rc = n->sink->open(s->instance, &s->open, err);
-    if (rc != SR_OK) return error_wrap(err, "sink '%s'", n->step);
-    s->is_open = true;
-    return SR_OK;
+    return rc == SR_OK ? rc : error_wrap(err, "sink '%s'", n->step);
 }
 
 void sink_close(struct sink *s)

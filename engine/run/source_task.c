@@ -26,10 +26,9 @@ static sr_rc source_open_decoder(struct source *s, struct sr_error *err)
     }
     struct sr_format_open o = {
         .size = sizeof(o), .host = &s->host, .conf = n->format_conf, .schema = n->read};
+    s->is_decoding = true; /* or half so: it is closed in any case */
     sr_rc rc = n->format->decode_open(s->decoder, &o, err);
-    if (rc != SR_OK) return error_wrap(err, "source '%s', format %s", n->step, n->format->name);
-    s->is_decoding = true;
-    return SR_OK;
+    return rc == SR_OK ? rc : error_wrap(err, "source '%s', format %s", n->step, n->format->name);
 }
 
 sr_rc source_open(struct source *s, const struct source_conf *conf, struct sr_error *err)
@@ -56,10 +55,9 @@ sr_rc source_open(struct source *s, const struct source_conf *conf, struct sr_er
                                .format_flags = n->format_flags,
                                .part = conf->part,
                                .parts = conf->parts};
+    s->is_open = true; /* or half so: it is closed in any case */
     rc = n->source->open(s->reader, &o, err);
-    if (rc != SR_OK) return error_wrap(err, "source '%s'", n->step);
-    s->is_open = true;
-    return SR_OK;
+    return rc == SR_OK ? rc : error_wrap(err, "source '%s'", n->step);
 }
 
 void source_free_acks(struct source *s, uint32_t count)
@@ -229,10 +227,9 @@ static enum source_got source_poll(struct source *s, struct sr_wait *wait, struc
     struct source_block *b = &s->block;
     source_settle(s);
     uint32_t before = s->rows.rows;
-    *b = (struct source_block){
-        .poll = {.rows = &s->rows,
-                 .wait = {.fd = -1, .until_us = INT64_MAX},
-                 .may_pass = s->node->on_error != JOB_FAIL}};
+    *b = (struct source_block){.poll = {.rows = &s->rows,
+                                        .wait = {.fd = -1, .until_us = INT64_MAX},
+                                        .may_pass = s->node->on_error != JOB_FAIL}};
     switch (s->node->source->poll(s->reader, &b->poll, err)) {
     case SR_POLL_DATA:
         if (s->rows.is_broken) {

@@ -211,9 +211,9 @@ sr_rc splits_open(struct splits *s, struct sr_error *err)
                                .schema = s->node->read,
                                .format_flags = s->node->format_flags,
                                .parts = s->parts};
+    s->is_open = true; /* or half so: it is closed in any case */
     sr_rc rc = s->node->source->discover_open(s->discoverer, &o, err);
     if (rc != SR_OK) return error_wrap(err, "source '%s'", s->node->step);
-    s->is_open = true;
     splits_know(s, &s->finished);
     splits_know(s, &s->waiting);
     return SR_OK;

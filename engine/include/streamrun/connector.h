@@ -2,7 +2,8 @@
  *
  * The engine owns an instance's memory (the `*_size` of the type, zeroed, 16-byte aligned) and its
  * thread: no two calls on one instance overlap. No call waits: one that would have to says so
- * through struct sr_wait and is made again when the wait is over.
+ * through struct sr_wait and is made again when the wait is over. A close follows every open, one
+ * that failed too: it takes what is half built.
  *
  * A source consists of splits: a file, a part of a file, a partition, a range of event numbers. A
  * discoverer (one a source) names splits, now and later; readers (one a subtask) read the ones

@@ -1,7 +1,7 @@
 /* Formats: bytes to rows, rows to bytes. A format knows nothing of where bytes come from.
  *
  * The engine owns an instance's memory (`decoder_size`, `encoder_size`, zeroed, 16-byte aligned)
- * and its thread. Calls come in this order:
+ * and its thread. A close follows every open, one that failed too. Calls come in this order:
  *
  *   check (at plan time, no instance)
  *   decoder  decode_open -> { decode }* -> decode_close
