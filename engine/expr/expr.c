@@ -116,12 +116,18 @@ const struct expr *expr_make(struct arena *a, const struct func *f, const struct
     return expr_build(a, f, kernel, type, arg, args);
 }
 
-/* The types of the arguments, as an error shows them: "(INT, STRING)". */
+#define EXPR_TYPES_SHOWN 8u /* of the arguments of a call that is refused */
+
+/* The types of the arguments, as an error shows them: "INT, STRING". */
 static const char *expr_types(struct arena *a, const struct expr *const *arg, uint32_t n)
 {
     const char *s = "";
-    for (uint32_t i = 0; i < n && s; i++) {
+    uint32_t shown = n < EXPR_TYPES_SHOWN ? n : EXPR_TYPES_SHOWN;
+    for (uint32_t i = 0; i < shown && s; i++) {
         s = arena_printf(a, "%s%s%s", s, i > 0 ? ", " : "", type_text(a, &arg[i]->type));
+    }
+    if (s && shown < n) {
+        s = arena_printf(a, "%s and %u more", s, n - shown);
     }
     return s ? s : "";
 }

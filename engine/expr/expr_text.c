@@ -289,7 +289,7 @@ static const char *text_of(struct arena *a, const struct expr *e, const struct s
         text = text ? text : "";
         c.arg[i] = inner < text_asked(e, i) ? arena_printf(a, "(%s)", text) : text;
     }
-    if (arena_is_broken(a)) {
+    if (!c.arg || arena_is_broken(a)) {
         return "";
     }
     const char *text = text_make(&c);

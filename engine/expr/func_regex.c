@@ -7,8 +7,6 @@
 #include "engine/expr/regex.h"
 #include "engine/expr/utf8.h"
 
-#define REGEX_RESULT_MAX (64u << 20) /* bytes of one result of REGEXP_REPLACE */
-
 /* A constant pattern is compiled here once; others at the rows that bring them. */
 static sr_rc regex_prepare(const struct expr *e, void **state, struct sr_error *err)
 {
@@ -113,8 +111,8 @@ struct regex_result {
 static bool regex_append(struct regex_result *x, const char *bytes, uint32_t len)
 {
     struct call *k = x->k;
-    if (len > REGEX_RESULT_MAX - x->len) {
-        call_fail(k, x->row, "the text would be longer than %u bytes", REGEX_RESULT_MAX);
+    if (len > CALL_TEXT_MAX - x->len) {
+        call_fail(k, x->row, "the text would be longer than %u bytes", CALL_TEXT_MAX);
         return false;
     }
     struct sr_column *c = k->out;

@@ -8,8 +8,6 @@
 #include "engine/expr/text_case.h"
 #include "engine/expr/utf8.h"
 
-#define TEXT_LONGEST (64u << 20) /* bytes that REPEAT, LPAD and the like make of one value */
-
 /* --- Cutting. --------------------------------------------------------------------------------- */
 
 /* The part from character `start` (from 1; 0 is 1; from the end when negative), `n` characters. */
@@ -238,8 +236,8 @@ static const struct kernel text_k_position = {.run = text_position};
 
 static bool text_is_too_long(struct call *k, uint32_t r, uint64_t len)
 {
-    if (len > TEXT_LONGEST) {
-        call_fail(k, r, "the text would be longer than %u bytes", TEXT_LONGEST);
+    if (len > CALL_TEXT_MAX) {
+        call_fail(k, r, "the text would be longer than %u bytes", CALL_TEXT_MAX);
         return true;
     }
     return false;
@@ -483,7 +481,6 @@ static bool text_bind_split(struct bind_call *b)
         .args = letters, .result = type, .is_nullable = nullable, .kernel = &k, .forms = form, \
         .doc = words                                                                           \
     }
-#define TEXT_MANY 250
 
 static const struct func text_funcs[] = {
     TEXT_ROW("SUBSTRING", 2, 3, "sii", RESULT_VARCHAR, true, text_k_substring,
@@ -522,14 +519,14 @@ static const struct func text_funcs[] = {
     TEXT_ROW("POSITION", 2, 3, "ssi", RESULT_INT, false, text_k_position,
              "POSITION(part IN text [FROM start]) -> INT",
              "The character, from 1, at which the part is first found in the text; 0: nowhere."),
-    TEXT_ROW("CONCAT", 1, TEXT_MANY, "s", RESULT_STRING, false, text_k_concat,
+    TEXT_ROW("CONCAT", 1, CALL_ARGS_MAX, "s", RESULT_STRING, false, text_k_concat,
              "CONCAT(text STRING, ...) -> STRING",
              "The texts one behind the other; NULL when any is NULL."),
     {.name = "CONCAT_WS",
      .family = "text",
      .bind = text_bind_concat_ws,
      .min = 2,
-     .max = TEXT_MANY,
+     .max = CALL_ARGS_MAX,
      .forms = "CONCAT_WS(separator STRING, text STRING, ...) -> STRING",
      .doc = "The texts that are not NULL with the separator between them; NULL when the separator "
             "is NULL."},

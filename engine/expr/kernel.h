@@ -20,6 +20,9 @@
 
 #include "engine/expr/expr.h"
 
+#define CALL_ARGS_MAX 250u        /* columns that one kernel is given */
+#define CALL_TEXT_MAX (64u << 20) /* bytes that a kernel makes of one value */
+
 struct run; /* what a program keeps while it runs: failures, memory */
 
 struct call {

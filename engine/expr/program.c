@@ -211,8 +211,6 @@ static struct call program_call_of(struct program *p, const struct step *s, stru
                          .run = &p->run};
 }
 
-#define PROGRAM_ARGS_MAX 256u
-
 static void program_call(struct program *p, const struct step *s, struct sr_column **arg)
 {
     struct call k = program_call_of(p, s, arg);
@@ -340,7 +338,7 @@ static void program_choose(struct program *p, const struct step *s)
 
 static void program_steps(struct program *p)
 {
-    struct sr_column *arg[PROGRAM_ARGS_MAX];
+    struct sr_column *arg[CALL_ARGS_MAX];
     for (const struct step *s = p->layout.first; s && p->run.rc == SR_OK; s = s->next) {
         switch (s->kind) {
         case STEP_CALL:

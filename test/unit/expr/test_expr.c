@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/expr/func.h"
+#include "engine/expr/kernel.h"
 #include "test/unit/expr/batch.h"
 #include "test/unit/unit.h"
 
@@ -73,6 +74,23 @@ START_TEST(misfits_are_refused_with_words)
     refused(&b, "=", s, i, "cannot be applied to (STRING, INT)");
     b.field[BATCH_T].type.length = 9;
     refused(&b, "<", batch_col(&b, 't'), batch_col(&b, 't'), "more than 6 digits");
+    batch_close(&b);
+}
+END_TEST
+
+/* Of too many arguments a few are shown, so that the form still fits behind them. */
+START_TEST(many_arguments_leave_room_for_the_form)
+{
+    struct batch b;
+    struct sr_error err = {0};
+    const struct expr *arg[CALL_ARGS_MAX + 1];
+    batch_open(&b, 1, 1, true);
+    for (uint32_t i = 0; i <= CALL_ARGS_MAX; i++) {
+        arg[i] = batch_col(&b, 's');
+    }
+    ck_assert_ptr_nonnull(expr_call(b.arena, "CONCAT", arg, CALL_ARGS_MAX, &err));
+    ck_assert_ptr_null(expr_call(b.arena, "CONCAT", arg, CALL_ARGS_MAX + 1, &err));
+    ck_assert_ptr_nonnull(strstr(err.words, "STRING and 243 more); the form is CONCAT("));
     batch_close(&b);
 }
 END_TEST
@@ -227,6 +245,6 @@ START_TEST(functions_are_documented)
 END_TEST
 
 UNIT_MAIN("expr", equal_trees_are_known, columns_are_replaced, misfits_are_refused_with_words,
-          a_failure_is_told_once, deep_trees_are_refused, trees_that_double_are_refused,
-          coercion_only_widens, trees_are_written_as_sql, aggregates_are_typed_as_in_flink,
-          functions_are_documented)
+          many_arguments_leave_room_for_the_form, a_failure_is_told_once, deep_trees_are_refused,
+          trees_that_double_are_refused, coercion_only_widens, trees_are_written_as_sql,
+          aggregates_are_typed_as_in_flink, functions_are_documented)
