@@ -313,7 +313,7 @@ static enum cli_exit run_supervise(struct run *r)
         .plan = r->loaded.plan,
         .job = job,
         .listen_fd = r->listen_fd,
-        .log_file = is_detached ? r->detach.log_file : settings->log_file,
+        .log_file = is_detached ? r->detach.log_file : NULL, /* in front, words go to stderr */
         .is_detached = is_detached,
         .is_durable = store_is_durable(r->store),
         .has_progress = !is_detached && !c->is_quiet && r->loaded.plan->is_bounded &&

@@ -148,3 +148,36 @@ def what_is_no_store_is_named_as_that(p):
 def an_option_without_a_value_is_wrong_usage(p):
     ok(p.run("savepoint", "--dir", ""), 2)
     ok(p.run("run", "job.yaml", "--from", ""), 2)
+
+
+@test
+def a_full_disk_fails_checkpoints_and_not_the_job(p):
+    """On a small file system of its own: the checkpoint fails and counts, the next one after space is freed succeeds."""
+    disk = p.dir / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(disk)], capture_output=True)
+    assert mounted.returncode == 0, f"this test needs root and tmpfs: {mounted.stderr}"
+    try:
+        for url in (f"file://{disk}/store", f"sqlite://{disk}/store.db"):
+            job = p.write("job.yaml", ENDLESS.replace("STORE", url))
+            child = p.start("run", job, "-D", "execution.checkpointing.tolerable-failed-checkpoints=1000000", "-D",
+                            "sources.events.rate-limit=20000")
+            count = lambda what: ((p.status() or {}).get("checkpoints") or {}).get(what, 0)
+            wait_for("a checkpoint", lambda: count("completed") > 0)
+            with open(disk / "full", "wb", buffering=0) as f:
+                try:
+                    while f.write(b"x" * 4096):
+                        pass
+                except OSError:
+                    pass
+            failed = count("failed")
+            wait_for("a failed checkpoint", lambda: count("failed") > failed)
+            assert "space" in p.status()["checkpoint-failure"], p.status()
+            (disk / "full").unlink()
+            done = count("completed")
+            wait_for("a checkpoint in freed space", lambda: count("completed") > done + 1)
+            child.send_signal(SIGTERM)
+            ended(child, 0)
+            ok(p.run("checkpoints", "verify", url))
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
