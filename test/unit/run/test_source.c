@@ -13,8 +13,10 @@
 
 struct text {
     const char *bytes;
-    uint32_t chunk;  /* bytes more a poll */
-    bool has_buffer; /* lie in a buffer that columns may refer to */
+    uint32_t chunk;   /* bytes more a poll */
+    bool has_buffer;  /* lie in a buffer that columns may refer to */
+    bool is_locked;   /* cannot be opened, which shows when half of it is done */
+    uint32_t *closes; /* counted there; NULL: nowhere */
 };
 
 struct text_reader {
@@ -54,8 +56,12 @@ static enum sr_discovered text_discover(void *d, struct sr_splits *out, struct s
 
 static sr_rc text_open(void *p, const struct sr_source_open *o, struct sr_error *err)
 {
-    (void)err;
-    *(struct text_reader *)p = (struct text_reader){.t = o->conf, .host = o->host};
+    struct text_reader *r = p;
+    *r = (struct text_reader){.t = o->conf, .host = o->host};
+    if (r->t->is_locked) {
+        r->buffer = o->host->buffer_new(o->host, 1);
+        return o->host->fail(o->host, err, SR_EBUSY, "the text is locked");
+    }
     return SR_OK;
 }
 
@@ -120,6 +126,7 @@ static void text_close(void *p)
 {
     struct text_reader *r = p;
     r->host->buffer_release(r->buffer);
+    if (r->t->closes) ++*r->t->closes;
 }
 
 static void text_discover_close(void *d) { (void)d; }
@@ -217,7 +224,7 @@ static void begin(struct fixture *f, const char *bytes, uint32_t chunk, enum job
     ck_assert_int_eq(splits_new(&f->pool, &f->w.plan, &f->node, 1, &f->w.env, &f->err), SR_OK);
 }
 
-static void open(struct fixture *f)
+static sr_rc try_open(struct fixture *f)
 {
     struct source_conf conf = {.plan = &f->w.plan,
                                .node = &f->node,
@@ -225,7 +232,12 @@ static void open(struct fixture *f)
                                .home = f->home,
                                .pool = f->pool,
                                .parts = 1};
-    ck_assert_int_eq(source_open(&f->source, &conf, &f->err), SR_OK);
+    return source_open(&f->source, &conf, &f->err);
+}
+
+static void open(struct fixture *f)
+{
+    ck_assert_int_eq(try_open(f), SR_OK);
     ck_assert_int_eq(splits_open(f->pool, &f->err), SR_OK);
 }
 
@@ -283,6 +295,21 @@ START_TEST(test_any_cut)
         ck_assert_int_eq(n.value[COUNTER_bytes_in], sizeof(numbers) - 1);
         end(&f);
     }
+}
+END_TEST
+
+/* What an open had taken when it failed is given back: the reader is closed all the same. */
+START_TEST(test_half_open)
+{
+    struct fixture f = {.got = ""};
+    uint32_t closes = 0;
+    begin(&f, numbers, 1, JOB_FAIL);
+    f.text.is_locked = true;
+    f.text.closes = &closes;
+    ck_assert_int_eq(try_open(&f), SR_EBUSY);
+    ck_assert_str_eq(f.err.words, "source 'in': the text is locked");
+    end(&f);
+    ck_assert_uint_eq(closes, 1);
 }
 END_TEST
 
@@ -394,4 +421,5 @@ START_TEST(test_long_input)
 }
 END_TEST
 
-UNIT_MAIN("run: source", test_any_cut, test_save_and_go_on, test_bad_records, test_long_input)
+UNIT_MAIN("run: source", test_any_cut, test_half_open, test_save_and_go_on, test_bad_records,
+          test_long_input)
