@@ -56,11 +56,11 @@ static const char *const steps_kind[] = {"source", "transform", "sink"};
     KEY("format", format,                                                                        \
         .doc = "How bytes become rows or rows bytes, as in `format: csv`; its options are "      \
                "written `csv.header`."),                                                         \
-    KEY("primary-key", primary_key, .flags = SR_OPT_OURS | OPTS_TEXT,                                        \
+    KEY("primary-key", primary_key, .flags = SR_OPT_OURS | OPTS_TEXT,                            \
         .doc = "Columns that tell rows apart: on a sink they mean upsert.")
 
 #define STEPS_SCHEMA                                                                             \
-    KEY("schema", schema, .flags = SR_OPT_OURS | OPTS_TEXT,                                                  \
+    KEY("schema", schema, .flags = SR_OPT_OURS | OPTS_TEXT,                                      \
         .doc = "The columns: a mapping `name: TYPE`, or a text as between the brackets of "      \
                "CREATE TABLE.")
 
@@ -71,17 +71,20 @@ const struct sr_opt steps_source_opts[] = {
         .doc = "The event time and how late rows may be, as in "
                "`ts AS ts - INTERVAL '5' SECOND`."),
     KEY("rate-limit", rate_limit, .def = "0", .max = INT64_MAX, .flags = SR_OPT_OURS,
-        .doc = "Records a second that are read at most, by all subtasks together; 0: as fast as it goes."),
+        .doc = "Records a second that are read at most, by all subtasks together; 0: as fast as "
+               "it goes."),
     STEPS_COMMON,
     SR_OPT_END};
 
 const struct sr_opt steps_transform_opts[] = {
     KEY("from", from, .flags = SR_OPT_OURS | OPTS_TEXT,
         .doc = "The step that rows come from, or a list of steps of the same schema."),
-    KEY("where", where, .flags = SR_OPT_OURS | OPTS_TEXT, .doc = "Rows for which it is not TRUE are dropped."),
+    KEY("where", where, .flags = SR_OPT_OURS | OPTS_TEXT,
+        .doc = "Rows for which it is not TRUE are dropped."),
     KEY("select", select, .flags = SR_OPT_OURS | OPTS_TEXT,
         .doc = "The columns that go on, as in `SUM(size) AS total`; all unless written."),
-    KEY("group-by", group_by, .flags = SR_OPT_OURS | OPTS_TEXT, .doc = "Rows of equal values are aggregated."),
+    KEY("group-by", group_by, .flags = SR_OPT_OURS | OPTS_TEXT,
+        .doc = "Rows of equal values are aggregated."),
     KEY("window", window, .flags = SR_OPT_OURS | OPTS_TEXT,
         .doc = "Aggregate by time, as in `TUMBLE(ts, INTERVAL '1' MINUTE)`."),
     KEY("sql", sql, .flags = SR_OPT_OURS | OPTS_TEXT,
