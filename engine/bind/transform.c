@@ -139,6 +139,24 @@ static bool transform_group(struct transform *t, const struct ast *n, const stru
     return true;
 }
 
+/* n names the window; its item `time` is the time column, and the arguments stand behind that. */
+static bool transform_set_window(struct transform *t, const struct ast *n, uint32_t time,
+                                 const struct job_text *text)
+{
+    if (t->grouping.window_text) {
+        bind_fault(t->b, text, n->at, NULL, "rows are grouped by one window at most");
+        return false;
+    }
+    t->grouping.window_text = text;
+    t->grouping.window = n->name;
+    t->grouping.time = n->item[time];
+    t->grouping.arg = n->item + time + 1;
+    t->grouping.args = n->count - time - 1;
+    t->grouping.at = n->at;
+    t->is_grouped = true;
+    return true;
+}
+
 /* window: TUMBLE(ts, INTERVAL '1' MINUTE) */
 static bool transform_window(struct transform *t, const struct ast *n, const struct job_text *text)
 {
@@ -147,14 +165,7 @@ static bool transform_window(struct transform *t, const struct ast *n, const str
                    "a window is written TUMBLE(time column, INTERVAL '...' unit)");
         return false;
     }
-    t->grouping.window_text = text;
-    t->grouping.window = n->name;
-    t->grouping.time = n->item[0];
-    t->grouping.arg = n->item + 1;
-    t->grouping.args = n->count - 1;
-    t->grouping.at = n->at;
-    t->is_grouped = true;
-    return true;
+    return transform_set_window(t, n, 0, text);
 }
 
 static bool transform_items(struct transform *t, uint32_t count)
@@ -216,14 +227,7 @@ static bool transform_group_window(struct transform *t, const struct ast *window
                    "a window function is only supported with GROUP BY window_start and window_end");
         return false;
     }
-    t->grouping.window_text = text;
-    t->grouping.window = window->name;
-    t->grouping.time = window->item[1];
-    t->grouping.arg = window->item + 2;
-    t->grouping.args = window->count - 2;
-    t->grouping.at = window->at;
-    t->is_grouped = true;
-    return is_good;
+    return transform_set_window(t, window, 1, text) && is_good;
 }
 
 static bool transform_read_groups(struct transform *t, const struct ast *q)

@@ -97,6 +97,9 @@ START_TEST(windows_need_the_time_attribute)
                      "2:59 a window's offset must be shorter than its size\n");
     bind_check_fault("from=a; window=HOP(ts, INTERVAL '1' SECOND); select=COUNT(*) AS n",
                      "2:29 window HOP is not supported yet [TUMBLE(time, size[, offset])]\n");
+    bind_check_fault("sql=SELECT COUNT(*) AS n FROM a GROUP BY TUMBLE(ts, INTERVAL '1' MINUTE), "
+                     "TUMBLE(ts, INTERVAL '1' HOUR)",
+                     "2:88 rows are grouped by one window at most\n");
 }
 END_TEST
 
