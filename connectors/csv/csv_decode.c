@@ -268,16 +268,11 @@ static sr_rc csv_decode_next(struct csv_decoder *x, struct sr_decode *d, bool *i
     if (got == CSV_INCOMPLETE || got == CSV_UNCLOSED) {
         /* The quote is given up: its line is bad, and what follows is read as if it were not. */
         fault = (struct csv_fault){.rc = VALUE_BAD, .words = "a quote is not closed"};
-        fields = x->columns.count;
         s->pos = at;
-        if (!csv_scan_line(s)) { /* how much of a line is read, the source decides */
-            sr_row_drop(d->out);
-            *is_over = true;
-            return SR_OK;
-        }
-    } else if (got == CSV_TRAILING) {
+    }
+    if (got > CSV_LAST) {
         fields = x->columns.count;
-        if (!csv_scan_line(s)) {
+        if (!csv_scan_line(s)) { /* how much of a line is read, the source decides */
             sr_row_drop(d->out);
             *is_over = true;
             return SR_OK;

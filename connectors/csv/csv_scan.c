@@ -1,5 +1,7 @@
 #include "connectors/csv/csv_scan.h"
 
+#include <string.h>
+
 void csv_scan_init(struct csv_scan *s, const struct csv_dialect *d)
 {
     s->dialect = d;

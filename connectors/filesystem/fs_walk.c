@@ -115,19 +115,21 @@ static sr_rc fs_walk_add_dir(struct fs_walker *w, char *dir, const char *rest, u
 }
 
 /* Does `name` match the pattern's first component, of `len` bytes? NULL: any name that is shown. */
-static bool fs_walk_matches(const char *name, const char *pattern, size_t len)
+static sr_rc fs_walk_match(struct fs_walker *w, const char *name, const char *pattern, size_t len,
+                           bool *is_match)
 {
     bool is_hidden = name[0] == '.' || name[0] == '_';
-    if (!pattern) {
-        return !is_hidden;
-    }
-    if (is_hidden && pattern[0] != name[0]) {
-        return false;
+    *is_match = !is_hidden || (pattern && pattern[0] == name[0]);
+    if (!pattern || !*is_match) {
+        return SR_OK;
     }
     char *one = strndup(pattern, len);
-    bool is_match = one && fnmatch(one, name, FNM_NOESCAPE) == 0;
+    if (!one) {
+        return fs_walk_no_memory(w);
+    }
+    *is_match = fnmatch(one, name, FNM_NOESCAPE) == 0;
     free(one);
-    return is_match;
+    return SR_OK;
 }
 
 /* One name of a directory against the rest of the pattern there. */
@@ -137,15 +139,17 @@ static sr_rc fs_walk_name(struct fs_walker *w, const struct fs_todo *t, const ch
         t->rest && strncmp(t->rest, "**", 2) == 0 && (t->rest[2] == '/' || !t->rest[2]);
     const char *slash = t->rest ? strchr(t->rest, '/') : NULL;
     size_t len = !t->rest ? 0 : slash ? (size_t)(slash - t->rest) : strlen(t->rest);
-    if (!fs_walk_matches(name, is_any_depth ? NULL : t->rest, len)) {
-        return SR_OK;
+    bool is_match = false;
+    sr_rc rc = fs_walk_match(w, name, is_any_depth ? NULL : t->rest, len, &is_match);
+    if (rc != SR_OK || !is_match) {
+        return rc;
     }
     char *path = fs_path_join(t->dir, name);
     if (!path) {
         return fs_walk_no_memory(w);
     }
     struct sr_stat stat;
-    sr_rc rc = w->host->files->stat(w->host->files, path, &stat, w->err);
+    rc = w->host->files->stat(w->host->files, path, &stat, w->err);
     if (rc != SR_OK) {
         free(path);
         return rc == SR_EABSENT ? SR_OK : rc; /* gone meanwhile, or a link to nothing */

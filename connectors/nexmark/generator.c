@@ -100,8 +100,11 @@ uint32_t generator_string(struct random *r, uint32_t max, char space, char *to)
 {
     uint32_t len = 3 + random_below(r, max - 3), first = 0;
     for (uint32_t i = 0; i < len; i++) {
-        bool is_space = random_below(r, 13) == 0;
-        to[i] = is_space ? space : generator_letter(r);
+        if (random_below(r, 13) == 0) {
+            to[i] = space;
+        } else {
+            to[i] = generator_letter(r);
+        }
     }
     while (len > 0 && to[len - 1] == ' ') {
         len--;
