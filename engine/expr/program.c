@@ -475,35 +475,36 @@ sr_rc program_run(struct program *p, struct sr_home *home, const struct sr_view 
 
 /* --- Constants. ------------------------------------------------------------------------------- */
 
-/* Runs e over one row without columns. *col is the caller's. */
-static sr_rc program_once(struct sr_home *home, const struct expr *e, const char *time_zone,
-                          struct sr_column **col, struct sr_error *err)
+/* Runs e over one row without columns. Answers its column, which is the caller's; NULL: see err. */
+static struct sr_column *program_once(struct sr_home *home, const struct expr *e,
+                                      const char *time_zone, struct sr_error *err)
 {
     struct sr_schema none = {.rowtime = -1};
     struct program_conf conf = {.in = &none, .out = &e, .outs = 1, .time_zone = time_zone};
-    struct program *p;
-    sr_rc rc = program_make(&p, &conf, true, err);
-    if (rc != SR_OK) {
-        return rc;
+    struct program *p = NULL;
+    if (program_make(&p, &conf, true, err) != SR_OK || !p) {
+        return NULL;
     }
+    struct sr_column *col = NULL;
     struct sr_view *v = view_new(home, 0);
     struct sr_bad_row *bad = calloc(SR_BAD_ROWS_MAX, sizeof(*bad));
-    struct program_result r = {.col = col, .bad = bad};
+    struct program_result r = {.col = &col, .bad = bad};
     if (!v || !bad) {
-        rc = error_set(err, SR_ENOMEM, "out of memory");
+        (void)error_set(err, SR_ENOMEM, "out of memory");
     } else {
         v->rows = 1;
         v->picked = 1;
-        rc = program_run(p, home, v, 0, &r, err);
+        sr_rc rc = program_run(p, home, v, 0, &r, err);
         if (rc == SR_OK && r.bads > 0) {
-            column_release(*col);
-            rc = error_set(err, SR_EDATA, "%s", bad[0].words);
+            column_release(col);
+            col = NULL;
+            (void)error_set(err, SR_EDATA, "%s", bad[0].words);
         }
     }
     free(bad);
     view_release(v);
     program_free(p);
-    return rc;
+    return col;
 }
 
 static const struct expr *program_literal(struct arena *a, const struct expr *e,
@@ -553,10 +554,10 @@ const struct expr *program_fold(struct arena *a, const struct expr *e, const cha
         return e;
     }
     struct sr_home *home = home_new();
-    struct sr_column *col = NULL;
     struct sr_error err;
     const struct expr *folded = e;
-    if (home && program_once(home, e, time_zone, &col, &err) == SR_OK) {
+    struct sr_column *col = home ? program_once(home, e, time_zone, &err) : NULL;
+    if (col) {
         folded = program_literal(a, e, col);
         column_release(col);
     }
@@ -585,16 +586,17 @@ static const char *program_bytes_text(struct arena *a, const char *bytes, uint32
 sr_rc program_constant(struct arena *a, const struct expr *e, const char *time_zone,
                        const char **text, struct sr_error *err)
 {
+    sr_assert(err);
     if (!expr_is_constant(e)) {
         return error_set(err, SR_ECONFIG, "the expression is not constant");
     }
     struct sr_home *home = home_new();
-    struct sr_column *col = NULL;
     if (!home) {
         return error_set(err, SR_ENOMEM, "out of memory");
     }
-    sr_rc rc = program_once(home, e, time_zone, &col, err);
-    if (rc == SR_OK) {
+    struct sr_column *col = program_once(home, e, time_zone, err);
+    sr_rc rc = col ? SR_OK : err->rc;
+    if (col) {
         char buffer[VALUE_TEXT_MAX];
         uint32_t len;
         if (!sr_is_valid(col, 0)) {
