@@ -80,6 +80,8 @@ enum sr_polled {
 struct sr_poll {
     /* in */
     struct sr_builder *rows; /* to be filled, when makes_rows; every row from the same split */
+    bool may_pass; /* bad records are set aside: one that is longer than the reader holds may be
+                      passed over, where the format has SR_FORMAT_RESYNC; else it fails */
     /* out */
     uint32_t split;       /* the reader's number of the split, as in add */
     const uint8_t *bytes; /* else: the split's unconsumed bytes, good until the next poll; the */
@@ -88,13 +90,10 @@ struct sr_poll {
     const struct sr_span *record; /* framed input (messages): whole records; NULL: a stream */
     uint32_t records;
     bool at_start, at_end; /* of the split: see struct sr_decode */
+    uint64_t passed; /* of a stream: bytes of a record that was passed over; nothing else is shown
+                        then, and the position is behind it already. While it is being passed over,
+                        polls show no bytes. */
     struct sr_wait wait;
-    /* in */
-    bool may_pass; /* bad records are set aside: one that is longer than the reader holds may be
-                      passed over, where the format has SR_FORMAT_RESYNC; else it fails */
-    /* out, of a stream */
-    uint64_t passed; /* bytes of such a record; nothing else is shown then, and the position is
-                        behind it already. While it is being passed over, polls show no bytes. */
 };
 
 struct sr_source_type {
