@@ -249,10 +249,9 @@ sr_rc chkdb_read(const struct chkdb *c, uint64_t number, struct arena *a, struct
     if (rc != SR_OK) {
         return err ? error_wrap(err, "%s#chk-%" PRIu64, c->file, number) : rc;
     }
-    if (m->checkpoint != number) {
-        return chkdb_corrupt(c, "a checkpoint has another number than its metadata", err);
-    }
-    rc = chkdb_compare_checkpoint(c, m, metadata, err);
+    rc = m->checkpoint == number
+             ? chkdb_compare_checkpoint(c, m, metadata, err)
+             : chkdb_corrupt(c, "a checkpoint has another number than its metadata", err);
     if (rc == SR_OK) {
         rc = chkdb_compare_counters(c, m, err);
     }

@@ -1,6 +1,7 @@
 #include "engine/state/index.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/base/assert.h"
 
@@ -9,10 +10,8 @@
 static struct index_entry *index_space(uint32_t capacity)
 {
     struct index_entry *entry = malloc(capacity * sizeof(*entry));
-    for (uint32_t i = 0; entry && i < capacity; i++) {
-        entry[i] = (struct index_entry){.slot = INDEX_NONE};
-    }
-    return entry;
+    _Static_assert(INDEX_NONE == UINT32_MAX, "bytes of ones are an empty entry");
+    return entry ? memset(entry, 0xFF, capacity * sizeof(*entry)) : NULL;
 }
 
 static uint32_t index_position(const struct index *x, uint32_t hash, uint32_t slot)
