@@ -33,7 +33,7 @@ def run(args, log, **env):
                               env={**os.environ, **env}).returncode
     text = path.read_text(errors="replace")
     if code != 0:
-        print(f"-- {' '.join(map(str, args))}: exit code {code}; the end of {log}:")
+        print(f"-- {' '.join(map(str, args))[:100]}: exit code {code}; the end of {log}:")
         print("\n".join(text.splitlines()[-60:]))
     return code, text
 

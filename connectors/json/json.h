@@ -8,7 +8,6 @@
 #include "connectors/json/json_parse.h"
 #include "connectors/text/value.h"
 
-
 enum json_stamp { JSON_STAMP_SQL, JSON_STAMP_ISO, JSON_STAMP_ISO_OFFSET };
 
 struct json_conf {

@@ -34,11 +34,11 @@ void redo_mark_done(struct redo_mark *m);
 
 struct redo {
     const struct sr_host *host;
-    const char *dir;      /* borrowed */
-    char stem[96];        /* how the names of this writer's files begin */
-    uint64_t next;        /* number of the next file */
-    struct sr_file *file; /* NULL: no row since the last prepare */
-    struct sr_out buf;    /* frames that are not in the file yet */
+    const char *dir;       /* borrowed */
+    char stem[96];         /* how the names of this writer's files begin */
+    uint64_t next;         /* number of the next file */
+    struct sr_file *file;  /* NULL: no row since the last prepare */
+    struct sr_out buf;     /* frames that are not in the file yet */
     struct redo_mark mark; /* of the open file; length: bytes before buf */
     bool has_new_name;     /* the directory is not synced yet */
     bool is_condemned;     /* a sync failed */

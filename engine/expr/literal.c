@@ -186,21 +186,21 @@ const struct expr *expr_moment(struct arena *a, enum sr_kind kind, const char *t
 
 struct literal_unit {
     const char *name;
-    bool is_months;
     int64_t size; /* in months or ms */
-    char before;  /* what stands in front of it behind a larger unit */
     int64_t max;  /* behind a larger unit */
+    bool is_months;
+    char before; /* what stands in front of it behind a larger unit */
 };
 
 static const struct literal_unit literal_units[] = {
-    {"YEAR", true, 12, 0, 0},
-    {"QUARTER", true, 3, 0, 0},
-    {"MONTH", true, 1, '-', 11},
-    {"WEEK", false, 7 * MOMENT_DAY_MS, 0, 0},
-    {"DAY", false, MOMENT_DAY_MS, 0, 0},
-    {"HOUR", false, 3600000, ' ', 23},
-    {"MINUTE", false, 60000, ':', 59},
-    {"SECOND", false, 1000, ':', 59},
+    {"YEAR", 12, 0, true, 0},
+    {"QUARTER", 3, 0, true, 0},
+    {"MONTH", 1, 11, true, '-'},
+    {"WEEK", 7 * MOMENT_DAY_MS, 0, false, 0},
+    {"DAY", MOMENT_DAY_MS, 0, false, 0},
+    {"HOUR", 3600000, 23, false, ' '},
+    {"MINUTE", 60000, 59, false, ':'},
+    {"SECOND", 1000, 59, false, ':'},
 };
 
 static const struct literal_unit *literal_unit_find(const char *name)
