@@ -244,7 +244,7 @@ sr_rc store_publish(struct store *s, struct manifest *m, struct sr_error *err)
     }
     bytes_free(&metadata);
     if (rc != SR_OK) {
-        return err ? error_wrap(err, "checkpoint %" PRIu64, m->checkpoint) : rc;
+        return rc; /* the caller says which checkpoint it was */
     }
     s->newest = m->checkpoint > s->newest ? m->checkpoint : s->newest;
     s->savepoint = 0;

@@ -166,7 +166,7 @@ static sr_rc checkpointing_write(struct supervise *s, struct manifest *m, struct
         sr_rc rc = store_savepoint(s->conf.store, request->dir, m, a, &path, err);
         /* Whatever became of a savepoint, nothing depends on it. */
         if (rc == SR_EUNKNOWN || rc == SR_EFENCED) rc = err->rc = SR_EIO;
-        if (rc != SR_OK) return error_wrap(err, "savepoint into %s", request->dir);
+        if (rc != SR_OK) return rc;
         (void)snprintf(request->path, sizeof(request->path), "%s", path);
         m->kind = MANIFEST_CHECKPOINT;
     }
@@ -251,8 +251,8 @@ static void checkpointing_drop(struct supervise *s, const struct coord_cmd *cmd,
     checkpointing_forget(k);
     mutex_lock(s->lock);
     s->shown.checkpoints_failed++;
-    (void)snprintf(s->shown.checkpoint_failure, sizeof(s->shown.checkpoint_failure), "%s",
-                   why->words);
+    (void)snprintf(s->shown.checkpoint_failure, sizeof(s->shown.checkpoint_failure),
+                   "checkpoint %llu: %s", (unsigned long long)cmd->checkpoint, why->words);
     mutex_unlock(s->lock);
     env_log(s->env, SR_WARN, "checkpoints", "checkpoint %llu failed: %s",
             (unsigned long long)cmd->checkpoint, why->words);
