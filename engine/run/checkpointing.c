@@ -251,8 +251,10 @@ static void checkpointing_drop(struct supervise *s, const struct coord_cmd *cmd,
     checkpointing_forget(k);
     mutex_lock(s->lock);
     s->shown.checkpoints_failed++;
-    (void)snprintf(s->shown.checkpoint_failure, sizeof(s->shown.checkpoint_failure),
-                   "checkpoint %llu: %s", (unsigned long long)cmd->checkpoint, why->words);
+    struct sr_error told; /* cuts what is too long */
+    (void)error_set(&told, why->rc, "checkpoint %llu: %s", (unsigned long long)cmd->checkpoint,
+                    why->words);
+    memcpy(s->shown.checkpoint_failure, told.words, sizeof(told.words));
     mutex_unlock(s->lock);
     env_log(s->env, SR_WARN, "checkpoints", "checkpoint %llu failed: %s",
             (unsigned long long)cmd->checkpoint, why->words);
