@@ -357,7 +357,7 @@ START_TEST(precedence)
                conf);
     struct conf_input in = {.path = job,
                             .conf_path = conf,
-                            .work_dir = "/work",
+                            .work_dir = "/home",
                             .define = define,
                             .defines = sizeof(define) / sizeof(define[0])};
     ck_assert_int_eq(kit_read_input(&k, &in), SR_OK);
@@ -366,8 +366,8 @@ START_TEST(precedence)
     ck_assert_int_eq(k.job->settings.parallelism, 6);
     ck_assert_int_eq(k.job->settings.max_parallelism, 64);
     ck_assert_int_eq(k.job->settings.num_retained, 4);
-    ck_assert_str_eq(k.job->settings.savepoint_dir, "/work/sp");
-    ck_assert_str_eq(kit_probe(&k)->path, "/work/mine");
+    ck_assert_str_eq(k.job->settings.savepoint_dir, "/home/sp");
+    ck_assert_str_eq(kit_probe(&k)->path, "/home/mine");
     ck_assert_uint_eq(kit_probe(&k)->topics.count, 2);
     ck_assert_str_eq(kit_probe(&k)->topics.item[1], "b,c");
     char expected[512];
@@ -384,7 +384,7 @@ START_TEST(precedence)
     ck_assert_str_eq(origin, expected);
     ck_assert_str_eq(kit_value(&k, "execution.checkpointing.timeout", &origin), "10 min");
     ck_assert_str_eq(origin, "default");
-    ck_assert_str_eq(kit_value(&k, "sources.in.path", NULL), "/work/mine");
+    ck_assert_str_eq(kit_value(&k, "sources.in.path", NULL), "/home/mine");
 
     ck_assert_int_eq(unlink(conf), 0);
     ck_assert_int_eq(unlink(job), 0);
