@@ -7,7 +7,7 @@
 
 /* One pass, for any way to make a mask of 64 bytes: bit i is set where byte i is a needle. A macro,
  * because each way needs a function of its own target, and the mask must be inlined into it. */
-#define CSV_INDEX_FILL(mask_of)                                     \
+#define CSV_INDEX_FILL(mask_of, put)                                \
     uint32_t n = 0, pos = x->scanned;                               \
     while (n < CSV_INDEX_PLACES && pos < x->len) {                  \
         uint32_t step = x->len - pos < 64 ? x->len - pos : 64;      \
@@ -20,15 +20,21 @@
         }                                                           \
         uint64_t mask = mask_of(p, x->needle, &x->has_high);        \
         mask &= step < 64 ? (UINT64_C(1) << step) - 1 : UINT64_MAX; \
-        while (mask != 0) {                                         \
-            x->at[n++] = pos + (uint32_t)__builtin_ctzll(mask);     \
-            mask &= mask - 1;                                       \
-        }                                                           \
+        n = put(x->at, n, pos, mask);                               \
         pos += step;                                                \
     }                                                               \
     x->scanned = pos;                                               \
     x->next = 0;                                                    \
     x->count = n
+
+/* The places of the bits of a mask, from at[n] on; answers the next n. */
+static inline uint32_t csv_index_put(uint32_t *at, uint32_t n, uint32_t pos, uint64_t mask)
+{
+    for (; mask != 0; mask &= mask - 1) {
+        at[n++] = pos + (uint32_t)__builtin_ctzll(mask);
+    }
+    return n;
+}
 
 #ifdef __SSE2__
 static inline uint64_t csv_index_mask_sse2(const uint8_t *p, const uint8_t needle[4],
@@ -68,16 +74,37 @@ __attribute__((target("avx2"))) static inline uint64_t csv_index_mask_avx2(const
     return mask;
 }
 
-__attribute__((target("avx2"))) static void csv_index_fill_avx2(struct csv_index *x)
+/* The first four are put whether there are so many or not: no branch to be guessed wrong. */
+__attribute__((target("avx2,bmi,popcnt"))) static inline uint32_t csv_index_put_avx2(uint32_t *at,
+                                                                                     uint32_t n,
+                                                                                     uint32_t pos,
+                                                                                     uint64_t mask)
 {
-    CSV_INDEX_FILL(csv_index_mask_avx2);
+    uint32_t end = n + (uint32_t)__builtin_popcountll(mask);
+    for (uint32_t i = 0; i < 4; i++) {
+        at[n + i] = pos + (uint32_t)_tzcnt_u64(mask);
+        mask &= mask - 1;
+    }
+    if (mask != 0) {
+        (void)csv_index_put(at, n + 4, pos, mask);
+    }
+    return end;
 }
 
-static void csv_index_fill_plain(struct csv_index *x) { CSV_INDEX_FILL(csv_index_mask_sse2); }
+__attribute__((target("avx2,bmi,popcnt"))) static void csv_index_fill_avx2(struct csv_index *x)
+{
+    CSV_INDEX_FILL(csv_index_mask_avx2, csv_index_put_avx2);
+}
+
+static void csv_index_fill_plain(struct csv_index *x)
+{
+    CSV_INDEX_FILL(csv_index_mask_sse2, csv_index_put);
+}
 
 void csv_index_fill(struct csv_index *x)
 {
-    if (__builtin_cpu_supports("avx2")) {
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+        __builtin_cpu_supports("popcnt")) {
         csv_index_fill_avx2(x);
     } else {
         csv_index_fill_plain(x);
@@ -98,5 +125,5 @@ static inline uint64_t csv_index_mask_any(const uint8_t *p, const uint8_t needle
     return mask;
 }
 
-void csv_index_fill(struct csv_index *x) { CSV_INDEX_FILL(csv_index_mask_any); }
+void csv_index_fill(struct csv_index *x) { CSV_INDEX_FILL(csv_index_mask_any, csv_index_put); }
 #endif
