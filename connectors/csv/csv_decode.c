@@ -155,6 +155,10 @@ static enum csv_got csv_decode_record(struct csv_decoder *x, struct sr_decode *d
     uint32_t c = 0;
     enum csv_got got = CSV_FIELD;
     while (got == CSV_FIELD) {
+        if (c == x->wanted) {
+            got = csv_scan_rest(&x->scan, &c);
+            break;
+        }
         struct csv_field f;
         got = csv_scan_field(&x->scan, &f);
         if (got > CSV_LAST) {
@@ -438,6 +442,10 @@ sr_rc csv_decode(void *dec, struct sr_decode *d, struct sr_error *err)
     struct csv_decoder *x = dec;
     d->used = d->bads = d->skipped = 0;
     x->scan.index.has_high = false;
+    x->wanted = x->columns.count;
+    while (x->wanted > 0 && !d->out->wanted[x->wanted - 1]) {
+        x->wanted--;
+    }
     value_use_buffer(d->out, x->columns.value, d->buffer);
     if (!d->record) {
         return csv_decode_stream(x, d, err);

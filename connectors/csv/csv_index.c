@@ -27,6 +27,13 @@
     x->next = 0;                                                    \
     x->count = n
 
+/* gcc would gather the four places into a vector, which is slower than to store each. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define CSV_INDEX_AVX2 __attribute__((target("avx2,bmi,popcnt"), optimize("no-tree-slp-vectorize")))
+#else
+#define CSV_INDEX_AVX2 __attribute__((target("avx2,bmi,popcnt")))
+#endif
+
 /* The places of the bits of a mask, from at[n] on; answers the next n. */
 static inline uint32_t csv_index_put(uint32_t *at, uint32_t n, uint32_t pos, uint64_t mask)
 {
@@ -75,10 +82,8 @@ __attribute__((target("avx2"))) static inline uint64_t csv_index_mask_avx2(const
 }
 
 /* The first four are put whether there are so many or not: no branch to be guessed wrong. */
-__attribute__((target("avx2,bmi,popcnt"))) static inline uint32_t csv_index_put_avx2(uint32_t *at,
-                                                                                     uint32_t n,
-                                                                                     uint32_t pos,
-                                                                                     uint64_t mask)
+CSV_INDEX_AVX2 static inline uint32_t csv_index_put_avx2(uint32_t *at, uint32_t n, uint32_t pos,
+                                                         uint64_t mask)
 {
     uint32_t end = n + (uint32_t)__builtin_popcountll(mask);
     for (uint32_t i = 0; i < 4; i++) {
@@ -91,7 +96,7 @@ __attribute__((target("avx2,bmi,popcnt"))) static inline uint32_t csv_index_put_
     return end;
 }
 
-__attribute__((target("avx2,bmi,popcnt"))) static void csv_index_fill_avx2(struct csv_index *x)
+CSV_INDEX_AVX2 static void csv_index_fill_avx2(struct csv_index *x)
 {
     CSV_INDEX_FILL(csv_index_mask_avx2, csv_index_put_avx2);
 }

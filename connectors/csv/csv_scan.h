@@ -35,7 +35,8 @@ struct csv_decoder {
     enum csv_header header;
     struct csv_dialect dialect;
     struct csv_columns columns;
-    char *scratch; /* for fields with doubled quotes or escapes */
+    uint32_t wanted; /* columns up to the last one that is */
+    char *scratch;   /* for fields with doubled quotes or escapes */
     uint32_t scratch_size;
     struct csv_scan scan;
 };
@@ -70,6 +71,27 @@ static inline enum csv_got csv_scan_field(struct csv_scan *s, struct csv_field *
         }
     }
     return csv_scan_on(s, f, p);
+}
+
+/* The fields to the end of the record, which nobody wants; *fields counts them. */
+static inline enum csv_got csv_scan_rest(struct csv_scan *s, uint32_t *fields)
+{
+    const uint8_t *bytes = s->index.bytes;
+    const uint8_t delimiter = (uint8_t)s->dialect->delimiter;
+    for (;;) {
+        uint32_t p = csv_index_next(&s->index);
+        if (__builtin_expect(p != CSV_INDEX_END, 1) && bytes[p] == delimiter) {
+            s->pos = p + 1;
+            *fields += 1;
+            continue;
+        }
+        struct csv_field f = {.at = s->pos};
+        enum csv_got got = csv_scan_on(s, &f, p);
+        *fields += got <= CSV_LAST ? 1 : 0;
+        if (got != CSV_FIELD) {
+            return got;
+        }
+    }
 }
 
 #endif

@@ -410,7 +410,31 @@ START_TEST(copies_see_what_they_copy)
 }
 END_TEST
 
-UNIT_MAIN("text", doubles_look_as_java_prints_them, doubles_come_back_bit_by_bit,
+START_TEST(a_number_is_its_digits_and_nothing_else_at_any_length)
+{
+    int64_t got = 0;
+    for (int64_t v = 1; v < INT64_C(100000000); v = v * 3 + 7) {
+        for (int width = 1; width <= 12; width++) {
+            char text[32], broken[32];
+            int len = snprintf(text, sizeof(text), "%0*lld", width, (long long)v);
+            ck_assert_int_eq(number_get_i64(text, (uint32_t)len, &got), NUMBER_OK);
+            ck_assert_int_eq(got, v);
+            for (int at = 0; at < len; at++) {
+                for (int c = 0; c < 256; c++) {
+                    bool is_sign = at == 0 && (c == '-' || c == '+') && len > 1;
+                    if ((c >= '0' && c <= '9') || is_sign) continue;
+                    memcpy(broken, text, (size_t)len);
+                    broken[at] = (char)c;
+                    ck_assert_int_ne(number_get_i64(broken, (uint32_t)len, &got), NUMBER_OK);
+                }
+            }
+        }
+    }
+}
+END_TEST
+
+UNIT_MAIN("text", a_number_is_its_digits_and_nothing_else_at_any_length,
+          doubles_look_as_java_prints_them, doubles_come_back_bit_by_bit,
           what_is_no_double_is_refused, integers_are_exact_up_to_their_ends,
           decimals_round_half_up_and_have_a_range, decimals_come_back_in_every_form,
           moments_come_back, what_is_no_moment_is_refused, utf8_is_what_the_standard_says,
