@@ -6,7 +6,7 @@
 static inline bool number_is_digit(char c) { return (unsigned char)(c - '0') < 10; }
 
 /* Four to eight digits at once, without a branch a digit. False: not all are digits. The text is
- * read as its first and its last four characters, which overlap where there are fewer than eight. */
+ * read as its first and its last four characters, which overlap where they are fewer than eight. */
 static inline bool number_get_short(const char *s, uint32_t digits, uint64_t *out)
 {
     uint32_t first, last;
