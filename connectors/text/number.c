@@ -26,49 +26,60 @@ static inline bool number_get_short(const char *s, uint32_t digits, uint64_t *ou
     return true;
 }
 
-enum number_rc number_get_i64(const char *s, uint32_t len, int64_t *out)
+/* Digits alone, at most 18 of them, so that nothing can overflow. */
+static inline bool number_get_plain(const char *s, uint32_t digits, uint64_t *out)
 {
-    uint32_t i = 0;
-    bool is_negative = len > 0 && s[0] == '-';
-    if (len > 0 && (s[0] == '-' || s[0] == '+')) {
-        i = 1;
-    }
-    if (i == len) {
-        return NUMBER_BAD;
+    if (digits >= 4 && digits <= 8) {
+        return number_get_short(s, digits, out);
     }
     uint64_t v = 0;
-    uint32_t digits = len - i;
-    if (digits >= 4 && digits <= 8) {
-        if (!number_get_short(s + i, digits, &v)) {
-            return NUMBER_BAD;
+    for (uint32_t i = 0; i < digits; i++) {
+        if (!number_is_digit(s[i])) {
+            return false;
         }
-        *out = is_negative ? -(int64_t)v : (int64_t)v;
-        return NUMBER_OK;
+        v = v * 10 + (uint64_t)(s[i] - '0');
     }
-    if (digits <= 18) { /* cannot overflow */
-        for (; i < len; i++) {
-            if (!number_is_digit(s[i])) {
-                return NUMBER_BAD;
-            }
-            v = v * 10 + (uint64_t)(s[i] - '0');
-        }
-        *out = is_negative ? -(int64_t)v : (int64_t)v;
-        return NUMBER_OK;
-    }
+    *out = v;
+    return true;
+}
+
+/* Any number of digits. */
+static enum number_rc number_get_long(const char *s, uint32_t digits, bool is_negative,
+                                      uint64_t *out)
+{
+    uint64_t v = 0;
     bool is_large = false;
-    for (; i < len; i++) {
+    for (uint32_t i = 0; i < digits; i++) {
         if (!number_is_digit(s[i])) {
             return NUMBER_BAD;
         }
         is_large |= __builtin_mul_overflow(v, UINT64_C(10), &v);
         is_large |= __builtin_add_overflow(v, (uint64_t)(s[i] - '0'), &v);
     }
+    *out = v;
     uint64_t limit = (uint64_t)INT64_MAX + (is_negative ? 1 : 0);
-    if (is_large || v > limit) {
-        return NUMBER_RANGE;
+    return is_large || v > limit ? NUMBER_RANGE : NUMBER_OK;
+}
+
+enum number_rc number_get_i64(const char *s, uint32_t len, int64_t *out)
+{
+    bool is_negative = len > 0 && s[0] == '-';
+    uint32_t sign = len > 0 && (s[0] == '-' || s[0] == '+') ? 1 : 0;
+    uint32_t digits = len - sign;
+    uint64_t v = 0;
+    if (digits == 0) {
+        return NUMBER_BAD;
     }
-    *out = is_negative ? (int64_t)(0 - v) : (int64_t)v;
-    return NUMBER_OK;
+    enum number_rc rc = NUMBER_OK;
+    if (digits <= 18) {
+        rc = number_get_plain(s + sign, digits, &v) ? NUMBER_OK : NUMBER_BAD;
+    } else {
+        rc = number_get_long(s + sign, digits, is_negative, &v);
+    }
+    if (rc == NUMBER_OK) {
+        *out = (int64_t)(is_negative ? 0 - v : v);
+    }
+    return rc;
 }
 
 /* A decimal text taken apart: the digits lie in two runs, around the point. */
