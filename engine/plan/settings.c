@@ -10,8 +10,7 @@
 #define SETTINGS_ALWAYS INT64_MAX
 
 static const char *const settings_modes[] = {"EXACTLY_ONCE", "AT_LEAST_ONCE", NULL};
-static const char *const settings_retentions[] = {
-    "RETAIN_ON_CANCELLATION", "DELETE_ON_CANCELLATION", "NO_EXTERNALIZED_CHECKPOINTS", NULL};
+static const char *const settings_retentions[] = {"RETAIN_ON_CANCELLATION", NULL};
 static const char *const settings_storages[] = {"filesystem", "jobmanager", NULL};
 /* The first one is the zero value of the field: nothing was written. */
 static const char *const settings_restarts[] = {"", "none|off|disable", "fixed-delay",
@@ -139,6 +138,8 @@ static const struct {
 } settings_later_values[] = {
     {"restart-strategy.type", "failure-rate"},
     {"restart-strategy.type", "failurerate"},
+    {"execution.checkpointing.externalized-checkpoint-retention", "DELETE_ON_CANCELLATION"},
+    {"execution.checkpointing.externalized-checkpoint-retention", "NO_EXTERNALIZED_CHECKPOINTS"},
 };
 /* clang-format on */
 

@@ -18,7 +18,7 @@ struct settings {
     int64_t tolerable_failures; /* tolerable-failed-checkpoints */
     int64_t num_retained;       /* execution.checkpointing.num-retained */
     sr_choice mode;             /* exactly-once, at-least-once */
-    sr_choice retention;        /* externalized-checkpoint-retention */
+    sr_choice retention;        /* externalized-checkpoint-retention: they are retained */
     sr_choice storage;          /* filesystem, jobmanager */
     const char *dir;            /* execution.checkpointing.dir: file:// or sqlite:// or a path */
     const char *savepoint_dir;
@@ -40,7 +40,6 @@ struct settings {
 enum settings_restart { RESTART_UNSET, RESTART_NONE, RESTART_FIXED, RESTART_EXPONENTIAL };
 enum settings_storage { STORAGE_FILESYSTEM, STORAGE_JOBMANAGER };
 enum settings_mode { MODE_EXACTLY_ONCE, MODE_AT_LEAST_ONCE };
-enum settings_retention { RETAIN_ON_CANCELLATION, DELETE_ON_CANCELLATION, NO_RETENTION };
 
 extern const struct sr_opt settings_opts[]; /* ends with SR_OPT_END */
 

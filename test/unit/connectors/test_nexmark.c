@@ -3,7 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <streamrun/plugin.h>
+
 #include "connectors/nexmark/generator.h"
+#include "engine/base/bytes.h"
+#include "engine/data/builder.h"
+#include "engine/data/codec.h"
 #include "engine/data/host.h"
 #include "engine/data/pool.h"
 #include "test/unit/unit.h"
@@ -189,6 +194,183 @@ START_TEST(an_event_can_be_made_again_alone)
 }
 END_TEST
 
+extern const struct sr_plugin sr_plugin_nexmark;
+
+/* --- The source: its type is all that is seen of it. */
+
+#define SPLITS 3u
+
+struct reading {
+    struct world *w;
+    const struct sr_source_type *type;
+    int64_t conf[32];
+    void *reader;
+    struct sr_builder rows;
+    uint32_t splits;
+    char note[SPLITS][256];
+    uint32_t note_len[SPLITS];
+    uint32_t ended;
+    struct sum sum[SPLITS]; /* of the rows of each split, in their order */
+};
+
+static void reading_conf(struct reading *r, int64_t events, uint32_t table)
+{
+    for (const struct sr_opt *o = r->type->opts; o->key; o++) {
+        int64_t v = strtoll(o->def, NULL, 10);
+        if (strcmp(o->key, "events.num") == 0) v = events;
+        if (strcmp(o->key, "generators") == 0) v = SPLITS;
+        if (o->kind == SR_OPT_CHOICE) {
+            memcpy((char *)r->conf + o->offset, &(sr_choice){table}, sizeof(sr_choice));
+        } else {
+            memcpy((char *)r->conf + o->offset, &v, sizeof(v));
+        }
+    }
+}
+
+static struct reading *adding; /* where discovered splits go: the lobby's callback has no context */
+
+static sr_rc add_split(struct sr_splits *s, const struct sr_split *split)
+{
+    (void)s;
+    ck_assert_uint_lt(adding->splits, SPLITS);
+    ck_assert_uint_le(split->note.len, sizeof(adding->note[0]));
+    memcpy(adding->note[adding->splits], split->note.data, split->note.len);
+    adding->note_len[adding->splits++] = split->note.len;
+    return SR_OK;
+}
+
+static void reading_discover(struct reading *r, const struct sr_source_open *o)
+{
+    struct sr_error err;
+    struct sr_wait wait;
+    struct sr_splits out = {.add = add_split};
+    void *d = calloc(1, r->type->discoverer_size);
+    adding = r;
+    ck_assert_int_eq(r->type->discover_open(d, o, &err), SR_OK);
+    ck_assert_int_eq(r->type->discover(d, &out, &wait, &err), SR_DISCOVERED_ALL);
+    r->type->discover_close(d);
+    free(d);
+}
+
+/* Opens a reader on the splits where they stand; discovers them the first time. */
+static void reading_open(struct reading *r)
+{
+    struct sr_error err;
+    const struct sr_schema *schema = r->type->schema(r->conf);
+    struct sr_source_open o = {
+        .size = sizeof(o), .host = &r->w->host, .conf = r->conf, .schema = schema, .parts = 1};
+    if (r->splits == 0) reading_discover(r, &o);
+    r->reader = calloc(1, r->type->reader_size);
+    ck_assert_int_eq(r->type->open(r->reader, &o, &err), SR_OK);
+    ck_assert_int_eq(builder_open(&r->rows, r->w->home, &r->w->host, schema, NULL, &err), SR_OK);
+    for (uint32_t i = 0; i < r->splits; i++) {
+        struct sr_split s = {.id = "split", .note = {r->note[i], r->note_len[i]}};
+        ck_assert_int_eq(r->type->add(r->reader, i, &s, &err), SR_OK);
+    }
+    r->ended = 0;
+}
+
+static void reading_close(struct reading *r)
+{
+    for (uint32_t i = 0; i < r->splits; i++) {
+        struct sr_out note = bytes_out();
+        struct sr_error err;
+        ck_assert_int_eq(r->type->position(r->reader, i, &note, &err), SR_OK);
+        memcpy(r->note[i], note.data, note.len);
+        r->note_len[i] = (uint32_t)note.len;
+        bytes_free(&note);
+    }
+    r->type->close(r->reader);
+    free(r->reader);
+    builder_close(&r->rows);
+}
+
+static void reading_take(struct reading *r, uint32_t split)
+{
+    struct sr_error err;
+    struct sr_view *v = NULL;
+    struct sr_out rows = bytes_out();
+    ck_assert_int_eq(builder_seal(&r->rows, &v, &err), SR_OK);
+    for (uint32_t i = 0; v && i < v->picked; i++) { /* a row at a time: where views end is free */
+        rows.len = 0;
+        for (uint32_t c = 0; c < v->cols; c++) {
+            ck_assert(codec_put(&rows, v->col[c], i));
+        }
+        sum_add(&r->sum[split], rows.data, rows.len);
+    }
+    bytes_free(&rows);
+    view_release(v);
+}
+
+/* Polls at most `polls` times. True: every split has told its end. */
+static bool reading_read(struct reading *r, uint32_t polls, uint32_t room)
+{
+    for (uint32_t i = 0; i < polls && r->ended < r->splits; i++) {
+        struct sr_error err;
+        struct sr_poll p = {.rows = &r->rows};
+        r->rows.rows_max = room;
+        enum sr_polled got = r->type->poll(r->reader, &p, &err);
+        ck_assert(got == SR_POLL_DATA || got == SR_POLL_SPLIT_END);
+        if (got == SR_POLL_SPLIT_END) {
+            r->ended++;
+        } else {
+            r->type->consume(r->reader, p.split, r->rows.rows);
+            reading_take(r, p.split);
+        }
+    }
+    return r->ended == r->splits;
+}
+
+START_TEST(a_reader_goes_on_at_exactly_the_next_event_of_each_split)
+{
+    struct world w;
+    struct generator_conf conf = generator_conf_default();
+    world_open(&w, &conf);
+    for (uint32_t table = 0; table < 3; table++) {
+        struct reading whole = {.w = &w, .type = sr_plugin_nexmark.sources[0]};
+        for (uint32_t i = 0; i < SPLITS; i++) {
+            whole.sum[i] = sum_empty;
+        }
+        reading_conf(&whole, 3001, table);
+        struct reading parts = whole;
+        reading_open(&whole);
+        ck_assert(reading_read(&whole, UINT32_MAX, SR_BATCH_ROWS));
+        reading_close(&whole);
+        for (uint32_t polls = 1;; polls = polls % 5 + 1) { /* another cut each time */
+            reading_open(&parts);
+            bool is_over = reading_read(&parts, polls, 7 * polls);
+            reading_close(&parts);
+            if (is_over) break;
+        }
+        for (uint32_t i = 0; i < SPLITS; i++) {
+            ck_assert_uint_gt(whole.sum[i].bytes, 0);
+            ck_assert(whole.sum[i].fnv == parts.sum[i].fnv);
+        }
+    }
+    world_close(&w);
+}
+END_TEST
+
+START_TEST(a_note_that_is_cut_or_foreign_is_refused)
+{
+    struct world w;
+    struct generator_conf conf = generator_conf_default();
+    world_open(&w, &conf);
+    struct reading r = {.w = &w, .type = sr_plugin_nexmark.sources[0]};
+    reading_conf(&r, 100, 0);
+    reading_open(&r);
+    struct sr_error err;
+    for (uint32_t len = 0; len < r.note_len[0]; len++) {
+        struct sr_split s = {.id = "cut", .note = {r.note[0], len}};
+        ck_assert_int_eq(r.type->add(r.reader, SPLITS, &s, &err), SR_ECORRUPT);
+    }
+    reading_close(&r);
+    world_close(&w);
+}
+END_TEST
+
 UNIT_MAIN("nexmark", random_numbers_are_those_of_splittable_random,
           tables_have_their_published_checksums, events_have_their_published_checksums,
-          an_event_can_be_made_again_alone)
+          an_event_can_be_made_again_alone,
+          a_reader_goes_on_at_exactly_the_next_event_of_each_split,
+          a_note_that_is_cut_or_foreign_is_refused)
