@@ -34,10 +34,9 @@ static sr_rc chain_open_level(struct chain_level *l, const struct plan *p, uint3
                            .out = n->out,
                            .part = part,
                            .parts = parts};
+    l->was_opened = true;
     sr_rc rc = n->op->open(l->op, &o, err);
-    if (rc != SR_OK) return error_wrap(err, "%s", n->name);
-    l->is_open = true;
-    return SR_OK;
+    return rc == SR_OK ? SR_OK : error_wrap(err, "%s", n->name);
 }
 
 sr_rc chain_open(struct chain *c, const struct chain_conf *conf, struct sr_error *err)
@@ -68,7 +67,7 @@ void chain_close(struct chain *c)
     for (uint32_t i = 0; i < c->levels; i++) {
         struct chain_level *l = &c->level[i];
         view_release(l->view);
-        if (l->is_open && l->node->op->close) l->node->op->close(l->op);
+        if (l->was_opened && l->node->op->close) l->node->op->close(l->op);
         state_free(l->state);
         free(l->op);
         free(l->in);

@@ -21,8 +21,8 @@
 
 struct chain_level {
     const struct plan_node *node;
-    void *op; /* the operator's instance; opened when is_open */
-    bool is_open;
+    void *op;               /* the operator's instance */
+    bool was_opened;        /* or open failed: it is to be closed */
     struct sr_state *state; /* NULL: it has none */
     struct sr_host host;
     struct host_ctx ctx;

@@ -6,6 +6,8 @@
  * `used`, and the rest can be saved as channel state.
  *
  *   open -> { process | watermark }* -> close
+ *
+ * close comes after an open that failed too: it takes what is half built.
  */
 #ifndef STREAMRUN_OP_H
 #define STREAMRUN_OP_H
