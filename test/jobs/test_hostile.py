@@ -105,7 +105,7 @@ def a_stopped_process_is_not_taken_for_an_ended_one(p):
 
 
 @test
-def silent_clients_keep_nobody_out_for_long(p):
+def silent_clients_are_let_go_and_no_one_is_told_that_no_job_runs(p):
     job = p.write("job.yaml", ENDLESS.replace("STORE", f"file://{p.dir}/store"))
     child = p.start("run", job)
     wait_for("the job", lambda: p.status())

@@ -97,7 +97,7 @@ def package_log_becomes_a_table(p):
 
 def page_logs(p, rows=3000, seed=2, late_share=0.02):
     """CSV logs whose times go forward with jitter, some rows too late; and what each minute should hold."""
-    r, files, base = random.Random(seed), [[], []], datetime.datetime(2026, 1, 31, 12)
+    r, lines, base = random.Random(seed), [], datetime.datetime(2026, 1, 31, 12)
     watermark, expect = None, collections.defaultdict(lambda: [0, 0])
     late = 0
     for i in range(rows):
@@ -107,7 +107,7 @@ def page_logs(p, rows=3000, seed=2, late_share=0.02):
         size = "" if r.random() < 0.1 else str(r.randrange(5000))
         page = f"p{r.randrange(5)}"
         stamp = t.isoformat(sep=" ", timespec="milliseconds")
-        files[0].append(f"10.0.0.{r.randrange(9)},{stamp},/{page}/x?q={i},{size}")
+        lines.append(f"10.0.0.{r.randrange(9)},{stamp},/{page}/x?q={i},{size}")
         minute = t.replace(second=0, microsecond=0)
         end = minute + datetime.timedelta(minutes=1)
         if size:
@@ -119,7 +119,7 @@ def page_logs(p, rows=3000, seed=2, late_share=0.02):
                 slot[1] += int(size)
         moved = t - datetime.timedelta(seconds=5)
         watermark = moved if watermark is None else max(watermark, moved)
-    p.write("logs/a.csv", "ip,ts,url,size\n" + "\n".join(files[0]) + "\n")
+    p.write("logs/a.csv", "ip,ts,url,size\n" + "\n".join(lines) + "\n")
     return {k: tuple(v) for k, v in expect.items()}, late
 
 
