@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "engine/base/error.h"
-#include "engine/base/fault.h"
+#include "engine/base/nearest.h"
 
 static const struct args_option *args_find(const struct args_option *options, const char *name,
                                            size_t len)
@@ -83,7 +83,10 @@ static sr_rc args_short(struct args *a, const struct args_option *options, int a
 {
     for (const char *p = argv[*i] + 1; *p; p++) {
         const struct args_option *o = args_find_letter(options, *p);
-        if (!o) return error_set(err, SR_ECONFIG, "unknown option '-%c'", *p);
+        if (!o) {
+            return error_set(err, SR_ECONFIG,
+                             "unknown option '-%c'; behind -- everything is taken as it is", *p);
+        }
         if (!o->value) {
             sr_rc rc = args_give(a, o, NULL, err);
             if (rc != SR_OK) return rc;
@@ -107,6 +110,14 @@ static bool args_is_long(const struct args_option *options, const char *word)
            args_find(options, word + 1, strlen(word + 1)) != NULL;
 }
 
+/* `eval -1`: a minus in front of a digit is no option, as no option is a digit. */
+static bool args_is_number(const struct args_option *options, const char *word)
+{
+    bool is_digit = word[1] >= '0' && word[1] <= '9';
+    bool is_point = word[1] == '.' && word[2] >= '0' && word[2] <= '9';
+    return (is_digit || is_point) && !args_find_letter(options, word[1]);
+}
+
 sr_rc args_parse(struct args *a, const struct args_option *options, int argc, char **argv,
                  struct sr_error *err)
 {
@@ -115,7 +126,7 @@ sr_rc args_parse(struct args *a, const struct args_option *options, int argc, ch
     for (int i = 1; i < argc; i++) {
         char *word = argv[i];
         sr_rc rc = SR_OK;
-        if (is_over || word[0] != '-' || !word[1]) {
+        if (is_over || word[0] != '-' || !word[1] || args_is_number(options, word)) {
             if (a->words >= ARGS_MAX) {
                 return error_set(err, SR_ECONFIG, "more than %u words", ARGS_MAX);
             }

@@ -3,13 +3,26 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "engine/base/code.h"
+
+#define CLI_WORDS_MAX 4096u /* of one message; longer ones are cut */
+
+/* The words, with their code at the end of the first line: `... [SR0412]`. */
+static void cli_say(const struct cli *c, const char *fmt, va_list ap)
+{
+    char words[CLI_WORDS_MAX], code[CODE_LEN + 1];
+    (void)vsnprintf(words, sizeof(words), fmt, ap);
+    code_take(words, code);
+    size_t first = strcspn(words, "\n");
+    fprintf(c->err, "streamrun: %.*s%s%s%s%s\n", (int)first, words, *code ? " [" : "", code,
+            *code ? "]" : "", words + first);
+}
+
 enum cli_exit cli_fail(const struct cli *c, enum cli_exit code, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    fputs("streamrun: ", c->err);
-    vfprintf(c->err, fmt, ap);
-    fputc('\n', c->err);
+    cli_say(c, fmt, ap);
     va_end(ap);
     return code;
 }
@@ -19,9 +32,7 @@ void cli_note(const struct cli *c, const char *fmt, ...)
     if (c->is_quiet) return;
     va_list ap;
     va_start(ap, fmt);
-    fputs("streamrun: ", c->err);
-    vfprintf(c->err, fmt, ap);
-    fputc('\n', c->err);
+    cli_say(c, fmt, ap);
     va_end(ap);
 }
 
@@ -50,6 +61,7 @@ enum cli_exit cli_exit_of(sr_rc rc)
     case SR_EFENCED:
     case SR_EUNKNOWN:
     case SR_ELIMIT:
+    case SR_EFINAL:
     case SR_RC_COUNT:
         return CLI_FAILED;
     }

@@ -1,4 +1,5 @@
 /* Finds the command in the table, lends it the world, maps its end to an exit code. */
+#include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
@@ -10,7 +11,7 @@
 #include "cli/rehearse.h"
 #include "connectors/builtin.h"
 #include "engine/base/error.h"
-#include "engine/base/fault.h"
+#include "engine/base/nearest.h"
 #include "engine/ops/ops.h"
 
 static sr_rc main_register(struct cli *c, struct sr_error *err)
@@ -105,6 +106,13 @@ static void main_hold_descriptors(void)
     }
 }
 
+/* The answer could not be written: quiet when its reader went away, else an error. */
+static enum cli_exit main_unwritten(const struct cli *c, int number)
+{
+    if (number == EPIPE) return CLI_CLOSED;
+    return cli_fail(c, CLI_FAILED, "cannot write to stdout: %s", strerrordesc_np(number));
+}
+
 int main(int argc, char **argv)
 {
     main_hold_descriptors();
@@ -118,7 +126,7 @@ int main(int argc, char **argv)
     } else {
         code = main_command(&c, argc, argv);
     }
-    if (fflush(stdout) != 0 && code == CLI_OK) code = CLI_CLOSED;
+    if (fflush(stdout) != 0 && code == CLI_OK) code = main_unwritten(&c, errno);
     main_close(&c);
     return (int)code;
 }

@@ -60,8 +60,9 @@ static void show_fault(const struct cli *c, const struct fault *f)
     } else {
         fputs("streamrun: ", c->err);
     }
-    fprintf(c->err, "%s%s%s: %s\n", show_colour(c, f->level), show_level(f->level),
-            c->has_colour ? "\033[0m" : "", f->words);
+    const char *reset = c->has_colour ? "\033[0m" : "";
+    fprintf(c->err, "%s%s%s: %s", show_colour(c, f->level), show_level(f->level), reset, f->words);
+    fprintf(c->err, *f->code ? " [%s]\n" : "\n", f->code);
     if (f->line) show_line(c->err, f->line, f->at.column);
     if (f->hint) fprintf(c->err, "    hint: %s\n", f->hint);
 }
@@ -72,6 +73,7 @@ static json_t *show_fault_json(const struct fault *f)
     if (f->at.file) json_object_set_new(j, "file", json_string(f->at.file));
     if (f->at.line) json_object_set_new(j, "line", json_integer(f->at.line));
     if (f->at.column) json_object_set_new(j, "column", json_integer(f->at.column));
+    if (*f->code) json_object_set_new(j, "code", json_string(f->code));
     if (f->hint) json_object_set_new(j, "hint", json_string(f->hint));
     return j;
 }

@@ -5,6 +5,7 @@
 #include "conf/conf.h"
 #include "conf/steps.h"
 #include "engine/base/assert.h"
+#include "engine/base/nearest.h"
 #include "engine/plan/settings.h"
 
 #define CATALOG_FIXED 4u

@@ -7,6 +7,7 @@
 #include "conf/value.h"
 #include "engine/base/assert.h"
 #include "engine/base/hash.h"
+#include "engine/base/nearest.h"
 
 #define KEYS_NAME_MAX  255u
 #define KEYS_NAMED_MAX 8u /* keys that a notice names */

@@ -5,6 +5,7 @@
 
 #include "conf/value.h"
 #include "engine/base/assert.h"
+#include "engine/base/nearest.h"
 
 /* One option of a scope, while it is filled. */
 struct opts_one {

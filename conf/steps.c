@@ -6,6 +6,7 @@
 #include "conf/opts.h"
 #include "conf/texts.h"
 #include "engine/base/assert.h"
+#include "engine/base/nearest.h"
 
 #define STEPS_NAME_MAX 128u
 

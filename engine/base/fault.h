@@ -7,6 +7,7 @@
 #define SR_BASE_FAULT_H
 
 #include "engine/base/arena.h"
+#include "engine/base/code.h"
 
 struct place {
     const char *file; /* as the user named it; "-D" for the command line, NULL: nowhere */
@@ -22,6 +23,7 @@ struct fault {
     const char *words; /* "unknown key 'paht'" */
     const char *hint;  /* "did you mean 'path'?"; NULL: none */
     const char *line;  /* text of the line, secrets masked, for the caret; NULL: none */
+    char code[CODE_LEN + 1]; /* "SR0412"; "": none */
 };
 
 #define FAULTS_MAX 200u
@@ -37,13 +39,10 @@ struct faults {
 };
 
 void faults_init(struct faults *f, struct arena *a);
-/* Adds one; the same place and words twice count once. `hint` may be NULL. */
+/* Adds one; the same place and words twice count once. `hint` may be NULL. A
+ * code that the words begin with is taken out of them. */
 void fault_add(struct faults *f, enum fault_level level, struct place at, const char *hint,
                const char *fmt, ...) SR_PRINTF(5, 6);
 void faults_sort(struct faults *f); /* by file, line, column */
-
-/* The word of `words` (NULL-terminated) nearest to `word` and near enough to be meant; or NULL. */
-const char *nearest_word(const char *word, const char *const *words);
-uint32_t word_distance(const char *a, const char *b); /* edits, a swap counts as one */
 
 #endif

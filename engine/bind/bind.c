@@ -4,6 +4,7 @@
 
 #include "engine/base/assert.h"
 #include "engine/base/error.h"
+#include "engine/base/nearest.h"
 #include "engine/bind/binder.h"
 #include "engine/plan/make.h"
 

@@ -2,6 +2,7 @@
 
 #include "engine/base/assert.h"
 #include "engine/base/error.h"
+#include "engine/base/nearest.h"
 #include "engine/bind/aggregate.h"
 #include "engine/data/schema.h"
 #include "engine/expr/program.h"

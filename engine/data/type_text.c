@@ -7,7 +7,7 @@
 #include "engine/base/assert.h"
 #include "engine/base/bytes.h"
 #include "engine/base/error.h"
-#include "engine/base/fault.h"
+#include "engine/base/nearest.h"
 #include "engine/data/schema.h"
 
 /* --- Printing -------------------------------------------------------------------------------- */

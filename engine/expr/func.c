@@ -5,7 +5,7 @@
 #include <strings.h>
 
 #include "engine/base/error.h"
-#include "engine/base/fault.h"
+#include "engine/base/nearest.h"
 #include "engine/data/schema.h"
 #include "engine/expr/family.h"
 #include "engine/expr/promote.h"

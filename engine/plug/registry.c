@@ -6,7 +6,7 @@
 
 #include "engine/base/assert.h"
 #include "engine/base/error.h"
-#include "engine/base/fault.h"
+#include "engine/base/nearest.h"
 #include "engine/plug/load.h"
 
 #define REGISTRY_KINDS     4u
