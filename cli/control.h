@@ -4,7 +4,8 @@
  *   {"command": "savepoint", "dir": "/abs"}              -> {"ok": true, "path": "/abs/..."}
  *   {"command": "stop", "dir": "/abs", "drain": false}   -> the same
  *   {"command": "cancel"}                                -> {"ok": true}
- *   anything that fails                                  -> {"ok": false, "error": "words"}
+ *   anything that fails                                  -> {"ok": false, "error": "words"},
+ *                                                           and "exit": the code, if not 1
  */
 #ifndef SR_CLI_CONTROL_H
 #define SR_CLI_CONTROL_H

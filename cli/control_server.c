@@ -51,14 +51,21 @@ static json_t *control_error(const char *words)
     return json_pack("{s:b, s:s}", "ok", 0, "error", words);
 }
 
+/* What the asker can mend: `exit` is the exit code that fits. */
+static json_t *control_fault(const char *words, enum cli_exit code)
+{
+    return json_pack("{s:b, s:s, s:i}", "ok", 0, "error", words, "exit", (int)code);
+}
+
 static json_t *control_savepoint(struct supervise *job, const struct plan *plan, json_t *request,
                                  bool is_stop)
 {
     const char *dir = json_string_value(json_object_get(request, "dir"));
     if (!dir) dir = plan->job->settings.savepoint_dir;
     if (!dir) {
-        return control_error("no directory for savepoints: give --dir, or set "
-                             "execution.checkpointing.savepoint-dir");
+        return control_fault("no directory for savepoints: give --dir, or set "
+                             "execution.checkpointing.savepoint-dir",
+                             CLI_CONFIG);
     }
     bool is_drain = json_is_true(json_object_get(request, "drain"));
     char path[4096];

@@ -31,7 +31,7 @@ static struct conf_define *load_defines(struct cli *c, const struct args *a, uin
     struct conf_define *d = arena_array(c->arena, ARGS_MAX + 1, sizeof(*d));
     uint32_t n = 0;
     const char *p = args_value(a, "parallelism");
-    if (p) d[n++] = (struct conf_define){"parallelism.default", p};
+    if (p) d[n++] = (struct conf_define){.key = "parallelism.default", .value = p, .shown = "-p"};
     for (uint32_t i = 0;; i++) {
         const char *text = args_each(a, "define", i);
         if (!text) break;
@@ -40,8 +40,8 @@ static struct conf_define *load_defines(struct cli *c, const struct args *a, uin
             (void)cli_fail(c, CLI_USAGE, "-D %s: write it as KEY=VALUE", text);
             return NULL;
         }
-        d[n++] =
-            (struct conf_define){arena_text_n(c->arena, text, (size_t)(equals - text)), equals + 1};
+        d[n++] = (struct conf_define){.key = arena_text_n(c->arena, text, (size_t)(equals - text)),
+                                      .value = equals + 1};
     }
     *count = n;
     return d;

@@ -110,6 +110,11 @@ static enum cli_exit run_check_unfinished(struct run *r)
                         "job '%s' is already running; 'streamrun status %s' shows it",
                         r->loaded.job->name, r->loaded.job->name);
     }
+    rc = store_open(&r->store, &r->c->env, &r->store_conf, &err); /* who holds it may listen
+                                                                     elsewhere */
+    store_close(r->store);
+    r->store = NULL;
+    if (rc == SR_EBUSY) return cli_fail(r->c, CLI_BUSY, "%s", err.words);
     return cli_fail(r->c, CLI_STATE,
                     "an unfinished run of job '%s' left its state at %s;\n"
                     "  --continue goes on from there, --fresh starts again (and writes its output "

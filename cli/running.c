@@ -29,7 +29,9 @@ static enum cli_exit running_ask(struct cli *c, const struct args *a, json_t *re
     }
     if (!json_is_true(json_object_get(*answer, "ok"))) {
         const char *words = json_string_value(json_object_get(*answer, "error"));
-        code = cli_fail(c, CLI_FAILED, "%s", words ? words : "the job could not do that");
+        const json_t *given = json_object_get(*answer, "exit");
+        code = given ? (enum cli_exit)json_integer_value(given) : CLI_FAILED;
+        code = cli_fail(c, code, "%s", words ? words : "the job could not do that");
         json_decref(*answer);
         *answer = NULL;
     }

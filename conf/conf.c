@@ -56,6 +56,21 @@ const char *reader_absolute(struct arena *a, const char *dir, const char *path)
     return arena_printf(a, "%s%s/%s", scheme, strcmp(dir, "/") == 0 ? "" : dir, path);
 }
 
+/* How the command line gave the i-th definition: -D, or an option of its own. */
+static const char *conf_define_name(const struct reader *rd, uint32_t i)
+{
+    const char *shown = rd->in->define[i].shown;
+    return shown ? shown : CONF_DEFINE_NAME;
+}
+
+/* The definition that a place is in; NULL: it is in a file. */
+static const struct define_line *conf_define_at(const struct reader *rd, struct place at)
+{
+    bool is_one = at.line > 0 && at.line <= rd->in->defines &&
+                  strcmp(at.file, conf_define_name(rd, at.line - 1)) == 0;
+    return is_one ? &rd->define[at.line - 1] : NULL;
+}
+
 /* The line of a fault, for whoever prints it. */
 static const char *conf_line(void *ctx, struct place at)
 {
@@ -64,13 +79,12 @@ static const char *conf_line(void *ctx, struct place at)
     if (!at.file) {
         return NULL;
     }
-    if (strcmp(at.file, CONF_DEFINE_NAME) == 0) {
-        if (at.line == 0 || at.line > rd->in->defines) {
-            return NULL;
-        }
-        const struct define_line *d = &rd->define[at.line - 1];
+    const struct define_line *d = conf_define_at(rd, at);
+    if (d) {
         bool is_secret = conf_is_secret_key(d->key) || (d->node && d->node->is_secret);
-        return arena_printf(rd->arena, "%s=%s", d->key, is_secret ? PAGE_MASKED : d->value);
+        const char *value = is_secret ? PAGE_MASKED : d->value;
+        bool is_own = rd->in->define[at.line - 1].shown != NULL;
+        return is_own ? value : arena_printf(rd->arena, "%s=%s", d->key, value);
     }
     const struct page *const pages[] = {rd->job_page, rd->conf_page};
     for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
@@ -223,7 +237,7 @@ static void conf_add_defines(struct reader *rd)
     for (uint32_t i = 0; rd->define && i < in->defines; i++) {
         const char *key = arena_text(rd->arena, in->define[i].key ? in->define[i].key : "");
         const char *value = arena_text(rd->arena, in->define[i].value ? in->define[i].value : "");
-        struct place at = {CONF_DEFINE_NAME, i + 1, 1};
+        struct place at = {conf_define_name(rd, i), i + 1, 1};
         if (!key || !value) {
             rd->entries.is_broken = true;
             return;
@@ -235,7 +249,7 @@ static void conf_add_defines(struct reader *rd)
             continue;
         }
         struct node *name = conf_define_node(rd, key, at);
-        at.column = (uint32_t)strlen(key) + 2;
+        at.column = in->define[i].shown ? 1 : (uint32_t)strlen(key) + 2;
         struct node *node = conf_define_node(rd, value, at);
         rd->define[i].node = node;
         if (name && node) {
@@ -276,8 +290,7 @@ static sr_rc conf_open_job(struct reader *rd)
 static const char *conf_origin(struct reader *rd, const struct entry *e)
 {
     struct place at = e->name->at;
-    return e->rank == RANK_DEFINE ? CONF_DEFINE_NAME
-                                  : arena_printf(rd->arena, "%s:%u", at.file, at.line);
+    return e->rank == RANK_DEFINE ? at.file : arena_printf(rd->arena, "%s:%u", at.file, at.line);
 }
 
 /* What `config` shows of a value that was written. */

@@ -9,6 +9,7 @@
 
 struct conf_define {
     const char *key, *value; /* -D key=value */
+    const char *shown;       /* the option that stands for it: "-p"; NULL: -D */
 };
 
 struct conf_input {

@@ -46,16 +46,6 @@ static sr_rc blackhole_prepare(void *sink, uint64_t checkpoint, bool is_last,
     return SR_OK;
 }
 
-static sr_rc blackhole_commit(void *sink, uint64_t checkpoint, struct sr_bytes note,
-                              struct sr_error *err)
-{
-    (void)sink;
-    (void)checkpoint;
-    (void)note;
-    (void)err;
-    return SR_OK;
-}
-
 static void blackhole_close(void *sink) { (void)sink; }
 
 static const struct sr_opt blackhole_opts[] = {SR_OPT_END};
@@ -71,7 +61,6 @@ static const struct sr_sink_type blackhole_type = {
     .open = blackhole_open,
     .write = blackhole_write,
     .prepare = blackhole_prepare,
-    .commit = blackhole_commit,
     .close = blackhole_close,
 };
 

@@ -64,8 +64,8 @@ sr_rc pipe_out_drain(struct pipe_out *o, struct sr_wait *wait, struct sr_error *
             return o->host->fail(o->host, err, SR_ECLOSED, "%s was closed by its reader", o->name);
         } else if (errno != EINTR) {
             int number = errno;
-            return o->host->fail(o->host, err, number == ENOSPC ? SR_ENOSPC : SR_EIO,
-                                 "cannot write to %s: %s", o->name, strerrordesc_np(number));
+            return o->host->fail(o->host, err, SR_EFINAL, "cannot write to %s: %s", o->name,
+                                 strerrordesc_np(number));
         }
     }
     o->buf.len = o->written = 0;
@@ -91,7 +91,7 @@ sr_rc pipe_out_sync(struct pipe_out *o, struct sr_wait *wait, struct sr_error *e
         return rc;
     }
     if (o->is_file && fdatasync(o->fd) != 0) {
-        return o->host->fail(o->host, err, SR_EIO, "cannot make %s durable: %s", o->name,
+        return o->host->fail(o->host, err, SR_EFINAL, "cannot make %s durable: %s", o->name,
                              strerrordesc_np(errno));
     }
     return SR_OK;

@@ -100,16 +100,6 @@ static sr_rc print_prepare(void *sink, uint64_t checkpoint, bool is_last, struct
     return pipe_out_sync(&((struct print_sink *)sink)->out, wait, err);
 }
 
-static sr_rc print_commit(void *sink, uint64_t checkpoint, struct sr_bytes note,
-                          struct sr_error *err)
-{
-    (void)sink;
-    (void)checkpoint;
-    (void)note;
-    (void)err;
-    return SR_OK;
-}
-
 static void print_close(void *sink) { pipe_out_close(&((struct print_sink *)sink)->out); }
 
 static const struct sr_opt print_opts[] = {
@@ -131,7 +121,6 @@ static const struct sr_sink_type print_type = {
     .write = print_write,
     .flush = print_flush,
     .prepare = print_prepare,
-    .commit = print_commit,
     .close = print_close,
 };
 

@@ -71,16 +71,6 @@ static sr_rc stdout_prepare(void *sink, uint64_t checkpoint, bool is_last, struc
     return rc == SR_OK ? pipe_out_sync(&s->out, wait, err) : rc;
 }
 
-static sr_rc stdout_commit(void *sink, uint64_t checkpoint, struct sr_bytes note,
-                           struct sr_error *err)
-{
-    (void)sink;
-    (void)checkpoint;
-    (void)note;
-    (void)err;
-    return SR_OK;
-}
-
 static void stdout_close(void *sink)
 {
     struct stdout_sink *s = sink;
@@ -102,6 +92,5 @@ const struct sr_sink_type stdout_type = {
     .write = stdout_write,
     .flush = stdout_flush,
     .prepare = stdout_prepare,
-    .commit = stdout_commit,
     .close = stdout_close,
 };

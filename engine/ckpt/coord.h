@@ -7,7 +7,7 @@
  *              command INJECT(n)              |          command STORE(n)        |
  *                                             |                   coord_stored --+--> SHOW(n), gone
  *                    coord_tick (deadline), --'--> DROP(n), gone                 |
- *                    coord_declined                          coord_stored failed '--> DROP(n), gone
+ *                                                            coord_stored failed '--> DROP(n), gone
  *
  * Rules that hold at every step:
  *   (1) ids only grow, and are never used twice;
@@ -74,8 +74,6 @@ struct coord_cmd coord_tick(struct coord *c, int64_t now_us);
 struct coord_cmd coord_request(struct coord *c, enum coord_kind kind, int64_t now_us);
 /* A task has saved its part: STORE when it was the last one. */
 struct coord_cmd coord_saved(struct coord *c, uint64_t checkpoint);
-/* A task or the engine could not: DROP, or FAIL beyond what is tolerable. */
-struct coord_cmd coord_declined(struct coord *c, uint64_t checkpoint, int64_t now_us);
 /* The store has answered: SHOW, or DROP, or FAIL. */
 struct coord_cmd coord_stored(struct coord *c, uint64_t checkpoint, bool is_ok, int64_t now_us);
 void coord_stop(struct coord *c); /* no further periodic checkpoints */

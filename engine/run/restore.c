@@ -161,6 +161,11 @@ static sr_rc restore_commit(struct sink *s, const struct sink_notes *notes, cons
         for (uint32_t i = 0; i < notes->count; i++) {
             const struct sink_note *n = &notes->item[i];
             if (n->kind != SR_NOTE_COMMIT || n->checkpoint != at) continue;
+            if (!s->node->sink->commit) {
+                return error_set(err, SR_EMISFIT,
+                                 "sink '%s' (%s) cannot commit what another connector prepared",
+                                 s->node->step, s->node->sink->name);
+            }
             struct sr_bytes note = {n->bytes, n->len};
             sr_rc rc = s->node->sink->commit(s->instance, n->checkpoint, note, err);
             if (rc != SR_OK) {

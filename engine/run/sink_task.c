@@ -207,6 +207,7 @@ enum sink_did sink_flush(struct sink *s, int64_t now_us, struct sr_wait *wait, s
 
 struct sink_adder {
     struct sr_notes base;
+    bool can_commit;
     struct sink_notes *notes;
     uint64_t checkpoint;
 };
@@ -214,6 +215,7 @@ struct sink_adder {
 static sr_rc sink_add_note(struct sr_notes *base, enum sr_note_kind kind, struct sr_bytes note)
 {
     const struct sink_adder *a = (const struct sink_adder *)(const void *)base;
+    if (kind == SR_NOTE_COMMIT && !a->can_commit) return SR_EABI; /* nobody could show it */
     return sink_notes_add(a->notes, a->checkpoint, kind, note);
 }
 
@@ -223,8 +225,10 @@ enum sink_did sink_prepare(struct sink *s, uint64_t checkpoint, bool is_last, in
     sr_assert(!s->view);
     *wait = sink_no_wait();
     uint32_t before = s->notes.count;
-    struct sink_adder adder = {
-        .base = {.add = sink_add_note}, .notes = &s->notes, .checkpoint = checkpoint};
+    struct sink_adder adder = {.base = {.add = sink_add_note},
+                               .can_commit = s->node->sink->commit != NULL,
+                               .notes = &s->notes,
+                               .checkpoint = checkpoint};
     sr_rc rc = s->node->sink->prepare(s->instance, checkpoint, is_last, &adder.base, wait, err);
     if (rc == SR_OK) {
         sink_notes_replace_states(&s->notes, before);

@@ -156,6 +156,7 @@ static bool supervise_is_final(const struct supervise *s, const struct sr_error 
     case SR_EUNKNOWN:
     case SR_EABI:
     case SR_ECONFIG:
+    case SR_EFINAL:
         return true;
     case SR_OK:
     case SR_ENOMEM:

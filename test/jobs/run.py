@@ -9,7 +9,8 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import harness
-import test_commands  # noqa: F401  (tests register themselves)
+import test_cli  # noqa: F401  (tests register themselves)
+import test_commands  # noqa: F401
 import test_faults  # noqa: F401
 import test_hostile  # noqa: F401
 import test_jobs  # noqa: F401

@@ -197,7 +197,8 @@ struct sr_sink_type {
      * input ended, no write follows. SR_EBUSY as in write. */
     sr_rc (*prepare)(void *s, uint64_t checkpoint, bool is_last, struct sr_notes *notes,
                      struct sr_wait *wait, struct sr_error *err);
-    /* Shows what a note names. Idempotent; in order of checkpoints. */
+    /* Shows what a note names. Idempotent; in order of checkpoints. May be NULL for a sink that
+     * adds no SR_NOTE_COMMIT. */
     sr_rc (*commit)(void *s, uint64_t checkpoint, struct sr_bytes note, struct sr_error *err);
     void (*close)(void *s);
 };

@@ -26,7 +26,8 @@
     X(SR_EUNKNOWN, SR_FATE_JOB, "the outcome is unknown, only recovery can tell") \
     X(SR_EABI, SR_FATE_USER, "the plugin was built for another streamrun")        \
     X(SR_ELIMIT, SR_FATE_JOB, "a fixed limit was reached")                        \
-    X(SR_ECLOSED, SR_FATE_JOB, "the other end was closed")
+    X(SR_ECLOSED, SR_FATE_JOB, "the other end was closed")                        \
+    X(SR_EFINAL, SR_FATE_USER, "it failed for good: no restart can mend it")
 
 /* Who can act: the row is set aside, the call is tried again, the user edits, the job stops. */
 enum sr_fate { SR_FATE_NONE, SR_FATE_ROW, SR_FATE_RETRY, SR_FATE_USER, SR_FATE_JOB };

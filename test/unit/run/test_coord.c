@@ -50,10 +50,18 @@ START_TEST(test_deadline)
     expect(coord_tick(&c, 1499), COORD_NOTHING, 0);
     expect(coord_tick(&c, 1500), COORD_DROP, 11);
     expect(coord_saved(&c, 11), COORD_NOTHING, 0);
-    expect(coord_declined(&c, 11, 1500), COORD_NOTHING, 0);
     expect(coord_tick(&c, 2000), COORD_INJECT, 12);
 }
 END_TEST
+
+/* All have saved their parts, and the store cannot keep them. */
+static struct coord_cmd unstored(struct coord *c, uint64_t checkpoint, int64_t now_us)
+{
+    for (uint32_t i = 0; i < conf.tasks; i++) {
+        (void)coord_saved(c, checkpoint);
+    }
+    return coord_stored(c, checkpoint, false, now_us);
+}
 
 /* Failures in a row beyond what is tolerable fail the job; a shown one begins the count anew;
  * savepoints never count. */
@@ -62,10 +70,10 @@ START_TEST(test_tolerable)
     struct coord c;
     coord_init(&c, &conf, 0);
     expect(coord_tick(&c, 1000), COORD_INJECT, 11);
-    expect(coord_declined(&c, 11, 1001), COORD_DROP, 11);
+    expect(unstored(&c, 11, 1001), COORD_DROP, 11);
     for (uint64_t n = 12; n < 20; n++) {
         expect(coord_request(&c, COORD_SAVEPOINT, 1002), COORD_INJECT, n);
-        expect(coord_declined(&c, n, 1002), COORD_DROP, n);
+        expect(unstored(&c, n, 1002), COORD_DROP, n);
     }
     expect(coord_request(&c, COORD_CHECKPOINT, 1003), COORD_INJECT, 20);
     for (int i = 0; i < 2; i++) {
@@ -74,7 +82,7 @@ START_TEST(test_tolerable)
     expect(coord_saved(&c, 20), COORD_STORE, 20);
     expect(coord_stored(&c, 20, true, 1004), COORD_SHOW, 20);
     expect(coord_request(&c, COORD_LAST, 1005), COORD_INJECT, 21);
-    expect(coord_declined(&c, 21, 1005), COORD_DROP, 21);
+    expect(unstored(&c, 21, 1005), COORD_DROP, 21);
     expect(coord_request(&c, COORD_LAST, 1006), COORD_INJECT, 22);
     for (int i = 0; i < 2; i++) {
         expect(coord_saved(&c, 22), COORD_NOTHING, 0);

@@ -1,0 +1,75 @@
+"""The command line: what a word means, where a fault lies, which exit code says it."""
+import subprocess
+
+from harness import ended, ok, test, wait_for
+
+ENDLESS = """pipeline.name: endless
+sources:
+  events: {connector: nexmark, rate-limit: 100}
+sinks:
+  out: {from: events, connector: blackhole}
+"""
+PIPED = """execution.checkpointing.interval: 50ms
+sources:
+  lines: {connector: stdin, format: raw, schema: {line: STRING}}
+sinks:
+  out: {from: lines, connector: stdout, format: raw}
+"""
+
+
+def shell(p, words, **kw):
+    return subprocess.run(["bash", "-c", words], cwd=p.dir, env={**p.env, "SR": p.binary}, capture_output=True,
+                          timeout=60, **kw)
+
+
+@test
+def a_negative_number_is_no_option(p):
+    assert ok(p.run("eval", "-1")).stdout == b"-1\n"
+    assert ok(p.run("eval", "-.5 * 2")).stdout == b"-1.0\n"
+    assert ok(p.run("eval", "--type", "--", "-ABS(-3)")).stdout == b"INT NOT NULL\t-3\n"
+    assert b"behind --" in ok(p.run("eval", "-ABS(-3)"), 2).stderr
+
+
+@test
+def faults_of_dash_p_are_shown_as_dash_p(p):
+    done = ok(p.run("validate", p.write("job.yaml", ENDLESS), "-p", "x8"), 3)
+    assert done.stderr.startswith(b"-p:1:1: error") and b"    x8\n    ^\n" in done.stderr, done.stderr
+    done = ok(p.run("validate", "job.yaml", "-D", "parallelism.default=x8"), 3)
+    assert done.stderr.startswith(b"-D:1:21: error"), done.stderr
+
+
+@test
+def a_savepoint_without_a_place_is_a_fault_of_the_configuration(p):
+    job = p.start("run", p.write("job.yaml", ENDLESS))
+    wait_for("the job runs", lambda: p.status("endless"))
+    done = ok(p.run("savepoint", "endless"), 3)
+    assert b"--dir" in done.stderr, done.stderr
+    ok(p.run("stop", "endless"), 3)
+    assert p.status("endless"), "the job must go on"
+    ok(p.run("cancel", "endless"))
+    ended(job)
+
+
+@test
+def a_job_that_runs_elsewhere_is_busy_not_unfinished(p):
+    text = ENDLESS.replace("connector: blackhole", "connector: filesystem, path: out, format: json")
+    p.write("job.yaml", "execution.checkpointing: {interval: 20ms, dir: state}\n" + text)
+    job = p.start("run", "job.yaml")
+    wait_for("a checkpoint", lambda: (p.status("endless") or {}).get("checkpoints", {}).get("completed"))
+    done = ok(p.run("run", "job.yaml", "-D", "run.dir=other"), 5)
+    assert b"pid" in done.stderr and b"unfinished" not in done.stderr, done.stderr
+    ok(p.run("cancel", "endless"))
+    ended(job)
+
+
+@test
+def a_full_stdout_ends_the_job_at_once_with_checkpointing_too(p):
+    p.write("job.yaml", PIPED)
+    done = ok(shell(p, "$SR run job.yaml >/dev/full <<<one"), 1)
+    assert b"No space left" in done.stderr and b"restart" not in done.stderr, done.stderr
+
+
+@test
+def an_answer_that_cannot_be_written_is_an_error(p):
+    done = ok(shell(p, "$SR functions >/dev/full"), 1)
+    assert b"No space left" in done.stderr, done.stderr
