@@ -147,7 +147,10 @@ static struct sr_stat posix_stat_from(const struct stat *s)
     struct sr_stat out = {.kind = SR_FILE_OTHER,
                           .size_bytes = (uint64_t)s->st_size,
                           .device = (uint64_t)s->st_dev,
-                          .inode = (uint64_t)s->st_ino};
+                          .inode = (uint64_t)s->st_ino,
+                          .mode = (uint32_t)s->st_mode & 07777u,
+                          .user = s->st_uid,
+                          .group = s->st_gid};
     out.modified_us = (int64_t)s->st_mtim.tv_sec * 1000000 + s->st_mtim.tv_nsec / 1000;
     if (S_ISREG(s->st_mode)) {
         out.kind = SR_FILE_REGULAR;
@@ -348,6 +351,32 @@ static sr_rc posix_space(const struct sr_files *fs, const char *path, uint64_t *
     return SR_OK;
 }
 
+static sr_rc posix_follow(const struct sr_files *fs, const char *path, char **out,
+                          struct sr_error *err)
+{
+    (void)fs;
+    char *found = realpath(path, NULL);
+    if (!found) {
+        return error_errno(err, errno, "follow", path);
+    }
+    *out = found;
+    return SR_OK;
+}
+
+/* The owner first: a change of owner takes the set-user bits away. */
+static sr_rc posix_set_access(struct sr_file *f, uint32_t mode, uint32_t user, uint32_t group,
+                              struct sr_error *err)
+{
+    if ((user != SR_FILE_KEEP || group != SR_FILE_KEEP) && fchown(f->fd, user, group) != 0 &&
+        errno != EPERM) {
+        return error_errno(err, errno, "change the owner of", f->path);
+    }
+    if (mode != SR_FILE_KEEP && fchmod(f->fd, mode) != 0) {
+        return error_errno(err, errno, "change the mode of", f->path);
+    }
+    return SR_OK;
+}
+
 static const struct sr_files posix_files = {
     .size = sizeof(struct sr_files),
     .open = posix_open,
@@ -367,6 +396,8 @@ static const struct sr_files posix_files = {
     .remove = posix_remove,
     .remove_dir = posix_remove_dir,
     .space = posix_space,
+    .follow = posix_follow,
+    .set_access = posix_set_access,
 };
 
 static int64_t posix_clock_us(clockid_t clock)

@@ -106,6 +106,19 @@ static sr_rc faulty_remove(const struct sr_files *fs, const char *path, struct s
     FAULTY(remove, faulty.real, path, err);
 }
 
+static sr_rc faulty_follow(const struct sr_files *fs, const char *path, char **out,
+                           struct sr_error *err)
+{
+    (void)fs;
+    FAULTY(follow, faulty.real, path, out, err);
+}
+
+static sr_rc faulty_set_access(struct sr_file *f, uint32_t mode, uint32_t user, uint32_t group,
+                               struct sr_error *err)
+{
+    FAULTY(set_access, f, mode, user, group, err);
+}
+
 void faulty_install(struct stage *s)
 {
     if (s->host.files == &faulty.files) {
@@ -125,6 +138,8 @@ void faulty_install(struct stage *s)
     faulty.files.sync_dir = faulty_sync_dir;
     faulty.files.rename = faulty_rename;
     faulty.files.remove = faulty_remove;
+    faulty.files.follow = faulty_follow;
+    faulty.files.set_access = faulty_set_access;
     faulty.left = -1;
     s->host.files = &faulty.files;
 }

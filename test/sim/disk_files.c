@@ -358,6 +358,26 @@ static sr_rc disk_space(const struct sr_files *fs, const char *path, uint64_t *f
     return rc;
 }
 
+/* No links here: a path is what it says. */
+static sr_rc disk_follow(const struct sr_files *fs, const char *path, char **out,
+                         struct sr_error *err)
+{
+    struct sr_stat stat;
+    sr_rc rc = disk_stat(fs, path, &stat, err);
+    if (rc == SR_OK) {
+        *out = strdup(path);
+    }
+    return rc;
+}
+
+/* Nor owners and permissions. */
+static sr_rc disk_set_access(struct sr_file *f, uint32_t mode, uint32_t user, uint32_t group,
+                             struct sr_error *err)
+{
+    (void)f, (void)mode, (void)user, (void)group, (void)err;
+    return SR_OK;
+}
+
 /* --- The disk --------------------------------------------------------------------------------- */
 
 struct disk *disk_new(uint64_t seed)
@@ -382,7 +402,9 @@ struct disk *disk_new(uint64_t seed)
                                  .rename = disk_rename,
                                  .remove = disk_remove,
                                  .remove_dir = disk_remove_dir,
-                                 .space = disk_space};
+                                 .space = disk_space,
+                                 .follow = disk_follow,
+                                 .set_access = disk_set_access};
     d->root = disk_node_new(d, SR_FILE_DIRECTORY);
     disk_node_hold(d->root);
     return d;

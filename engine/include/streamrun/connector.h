@@ -135,6 +135,9 @@ struct sr_sink_caps {
     bool makes_rows;             /* writes columns itself; else needs a format */
     bool is_bounded_only;        /* complete only at the end of a bounded job */
     uint32_t parts_max;          /* 0: any number */
+    /* What this sink alone may write, as a path: two sinks of a job that name the same are a
+     * fault; NULL: others may write there too. Lives as long as the conf. */
+    const char *exclusive;
 };
 
 struct sr_sink_open {
@@ -201,6 +204,12 @@ struct sr_sink_type {
      * adds no SR_NOTE_COMMIT. */
     sr_rc (*commit)(void *s, uint64_t checkpoint, struct sr_bytes note, struct sr_error *err);
     void (*close)(void *s);
+    /* No row that will be written is older than this, of event time in ms; SR_WATERMARK_END at the
+     * end. Between writes; may be NULL. */
+    void (*watermark)(void *s, int64_t watermark_ms);
+    /* Sets left_out[i] for the columns that the format does not see, because the sink writes them
+     * in a way of its own (names of directories). At plan time, after check; NULL: it sees all. */
+    void (*leave_out)(const void *conf, const struct sr_schema *schema, bool *left_out);
 };
 
 #endif

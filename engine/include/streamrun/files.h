@@ -26,7 +26,11 @@ struct sr_stat {
     uint64_t size_bytes;
     int64_t modified_us;
     uint64_t device, inode;
+    uint32_t mode;        /* permission bits, 07777 */
+    uint32_t user, group; /* owner */
 };
+
+#define SR_FILE_KEEP UINT32_MAX /* for set_access: leave it as it is */
 
 struct sr_file; /* an open file */
 
@@ -63,6 +67,12 @@ struct sr_files {
     sr_rc (*remove_dir)(const struct sr_files *fs, const char *path, struct sr_error *err);
     sr_rc (*space)(const struct sr_files *fs, const char *path, uint64_t *free_bytes,
                    struct sr_error *err); /* bytes that a write could still take */
+    /* The path with its symbolic links followed, malloc'ed. SR_EABSENT: nothing is there. */
+    sr_rc (*follow)(const struct sr_files *fs, const char *path, char **out, struct sr_error *err);
+    /* Permission bits and owner of an open file, each may be SR_FILE_KEEP. An owner that may not be
+     * given is left, without an error: only root can. */
+    sr_rc (*set_access)(struct sr_file *f, uint32_t mode, uint32_t user, uint32_t group,
+                        struct sr_error *err);
 };
 
 #endif

@@ -1,4 +1,5 @@
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -241,9 +242,34 @@ START_TEST(a_fifo_is_read_to_its_end_however_late_it_is_written)
 }
 END_TEST
 
+/* Links are followed to the end, and a file can be given the access of another. */
+START_TEST(links_are_followed_and_access_is_given)
+{
+    set_up();
+    struct sr_file *f = make("file", "x");
+    ck_assert_int_eq(symlink("file", in_dir("link")), 0);
+    ck_assert_int_eq(symlink("nothing", in_dir("dangling")), 0);
+    char *found = NULL;
+    ck_assert_int_eq(fs->follow(fs, in_dir("link"), &found, &err), SR_OK);
+    ck_assert_str_eq(found, in_dir("file"));
+    free(found);
+    ck_assert_int_eq(fs->follow(fs, in_dir("dangling"), &found, &err), SR_EABSENT);
+    ck_assert_int_eq(fs->set_access(f, 0640, SR_FILE_KEEP, SR_FILE_KEEP, &err), SR_OK);
+    struct sr_stat s;
+    ck_assert_int_eq(fs->stat(fs, in_dir("link"), &s, &err), SR_OK);
+    ck_assert_uint_eq(s.mode, 0640);
+    ck_assert_uint_eq(s.user, getuid());
+    ck_assert_int_eq(fs->set_access(f, SR_FILE_KEEP, s.user, s.group, &err), SR_OK);
+    ck_assert_int_eq(fs->stat_file(f, &s, &err), SR_OK);
+    ck_assert_uint_eq(s.mode, 0640);
+    ck_assert_int_eq(close_file(f), SR_OK);
+    tear_down();
+}
+END_TEST
+
 UNIT_MAIN("env_posix", bytes_are_where_they_were_written,
           failures_name_the_operation_the_path_and_the_code, a_private_file_is_for_its_owner_alone,
           rename_replaces_only_when_it_may, a_directory_is_listed_in_byte_order,
-          a_lock_is_held_by_one_until_it_closes, opening_a_fifo_does_not_wait,
-          a_fifo_is_read_to_its_end_however_late_it_is_written,
+          a_lock_is_held_by_one_until_it_closes, links_are_followed_and_access_is_given,
+          opening_a_fifo_does_not_wait, a_fifo_is_read_to_its_end_however_late_it_is_written,
           clocks_go_on_and_random_numbers_differ, a_log_line_is_one_line_with_level_and_name)

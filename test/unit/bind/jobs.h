@@ -52,10 +52,10 @@ static const struct sr_source_type jobs_source_own = {.size = sizeof(struct sr_s
                                                       .schema = jobs_own,
                                                       .check = jobs_check_rows};
 
-static const struct sr_sink_caps jobs_once_caps = {SR_EXACTLY_ONCE, true, true, false, 0};
-static const struct sr_sink_caps jobs_append_caps = {SR_AT_LEAST_ONCE, false, true, false, 0};
-static const struct sr_sink_caps jobs_text_caps = {SR_EXACTLY_ONCE, true, false, false, 1};
-static const struct sr_sink_caps jobs_end_caps = {SR_EXACTLY_ONCE, false, true, true, 1};
+static const struct sr_sink_caps jobs_once_caps = {SR_EXACTLY_ONCE, true, true, false, 0, NULL};
+static const struct sr_sink_caps jobs_append_caps = {SR_AT_LEAST_ONCE, false, true, false, 0, NULL};
+static const struct sr_sink_caps jobs_text_caps = {SR_EXACTLY_ONCE, true, false, false, 1, NULL};
+static const struct sr_sink_caps jobs_end_caps = {SR_EXACTLY_ONCE, false, true, true, 1, NULL};
 
 #define JOBS_SINK(kind)                                                                   \
     static sr_rc jobs_sink_check_##kind(const void *conf, const struct sr_schema *schema, \
