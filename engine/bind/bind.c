@@ -297,6 +297,27 @@ static void bind_check_bounded(struct binder *b, const struct plan *p)
     }
 }
 
+/* What one sink alone may write is named by no other. */
+static void bind_check_exclusive(struct binder *b, const struct plan *p)
+{
+    for (uint32_t n = 0; n < p->nodes; n++) {
+        const struct plan_node *node = &p->node[n];
+        const char *target = node->kind == PLAN_SINK ? node->sink_caps.exclusive : NULL;
+        for (uint32_t k = 0; target && k < n; k++) {
+            const struct plan_node *other = &p->node[k];
+            const struct job_step *sink = bind_step_of(b->job, node);
+            if (other->kind == PLAN_SINK && other->sink_caps.exclusive && sink &&
+                strcmp(other->sink_caps.exclusive, target) == 0) {
+                bind_fault_at(
+                    b, bind_connector_place(sink),
+                    "name another place, or give one sink both inputs: `from: [a, b]`",
+                    "sinks '%s' and '%s' both write %s, and only one of them would remain",
+                    other->step, node->step, target);
+            }
+        }
+    }
+}
+
 static bool bind_prepare(struct binder *b)
 {
     b->graph = logic_graph_new(b->arena, b->job);
@@ -322,6 +343,7 @@ static void bind_plan(struct binder *b, const struct plan **out)
     }
     bind_check_guarantees(b, *out);
     bind_check_bounded(b, *out);
+    bind_check_exclusive(b, *out);
 }
 
 sr_rc bind_job(const struct job *job, struct registry *registry, struct faults *faults,

@@ -73,6 +73,33 @@ static struct logic *sink_columns(struct binder *b, struct bound *s, struct logi
     return is_good ? select_calc(&l, s->step, input, NULL) : NULL;
 }
 
+/* The columns that the format sees: the sink may write some in a way of its own. NULL: no memory. */
+static const struct sr_schema *sink_encoded(struct binder *b, const struct logic *n)
+{
+    const struct sr_sink_type *type = n->step->sink;
+    if (!SR_HAS_FIELD(type, struct sr_sink_type, leave_out) || !type->leave_out) {
+        return n->out;
+    }
+    struct sr_schema *seen = arena_copy(b->arena, n->out, sizeof(*seen));
+    struct sr_field *field = arena_array(b->arena, n->out->fields + 1u, sizeof(*field));
+    bool *left_out = arena_array(b->arena, n->out->fields + 1u, sizeof(*left_out));
+    if (!seen || !field || !left_out) {
+        (void)bind_no_memory(b);
+        return NULL;
+    }
+    type->leave_out(n->step->conf, n->out, left_out);
+    seen->fields = 0;
+    for (uint32_t i = 0; i < n->out->fields; i++) {
+        if (!left_out[i]) {
+            field[seen->fields++] = n->out->field[i];
+        }
+    }
+    seen->field = field;
+    seen->rowtime = -1; /* neither of these means anything to a format */
+    seen->keys = 0;
+    return seen;
+}
+
 static bool sink_check_format(struct binder *b, struct logic *n)
 {
     const struct job_step *step = n->step;
@@ -96,8 +123,12 @@ static bool sink_check_format(struct binder *b, struct logic *n)
         bind_fault_at(b, step->format_at, NULL, "format '%s' cannot write", step->format->name);
         return false;
     }
+    const struct sr_schema *seen = sink_encoded(b, n);
+    if (!seen) {
+        return false;
+    }
     if (step->format->check &&
-        step->format->check(step->format_conf, n->out, true, &n->format_flags, &err) != SR_OK) {
+        step->format->check(step->format_conf, seen, true, &n->format_flags, &err) != SR_OK) {
         bind_fault_at(b, step->format_at, NULL, "format '%s': %s", step->format->name, err.words);
         return false;
     }

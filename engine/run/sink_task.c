@@ -136,6 +136,15 @@ void sink_close(struct sink *s)
 
 /* --- Writing ---------------------------------------------------------------------------------- */
 
+void sink_watermark(struct sink *s, int64_t watermark)
+{
+    const struct sr_sink_type *type = s->node->sink;
+    counters_watermark(&s->count, watermark);
+    if (SR_HAS_FIELD(type, struct sr_sink_type, watermark) && type->watermark) {
+        type->watermark(s->instance, watermark);
+    }
+}
+
 void sink_put(struct sink *s, struct sr_view *v)
 {
     sr_assert(!s->view);
@@ -182,6 +191,9 @@ enum sink_did sink_write(struct sink *s, int64_t now_us, struct sr_wait *wait, s
             return SINK_FAILED;
         }
         sr_assert(done > 0);
+    }
+    if (s->view && s->view->watermark_end != SR_WATERMARK_NONE) {
+        sink_watermark(s, s->view->watermark_end);
     }
     view_release(s->view);
     s->view = NULL;

@@ -63,6 +63,8 @@ struct sink_conf {
 sr_rc sink_open(struct sink *s, const struct sink_conf *conf, struct sr_error *err);
 void sink_close(struct sink *s);
 
+/* No row that comes is older; between views. */
+void sink_watermark(struct sink *s, int64_t watermark);
 void sink_put(struct sink *s, struct sr_view *v); /* takes v; only when none is being written */
 enum sink_did sink_write(struct sink *s, int64_t now_us, struct sr_wait *wait,
                          struct sr_error *err);

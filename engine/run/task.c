@@ -244,7 +244,7 @@ static sr_rc task_pass(struct task *t, struct msg *m, struct sr_error *err)
         if (m->kind == MSG_VIEW) {
             sink_put(&t->sink, m->view);
         } else if (m->kind == MSG_WATERMARK) {
-            counters_watermark(&t->sink.count, m->watermark);
+            sink_watermark(&t->sink, m->watermark);
         }
         return SR_OK;
     }
