@@ -27,8 +27,8 @@ static void chains_ship(const struct chains *c, uint32_t m, uint32_t n, struct p
         e->ship = s->keys > 0 ? SHIP_HASH : e->ship;
         e->key = s->key;
         e->keys = s->keys;
-    } else if (to->kind == PLAN_SINK && !is_equal && c->parallelism[n] > 1 && to->out->keys > 0) {
-        /* Rows of one primary key stay in order. */
+    } else if (to->kind == PLAN_SINK && c->parallelism[n] > 1 && to->out->keys > 0) {
+        /* Changes of one primary key go through one writer, in order, whatever was before. */
         e->ship = SHIP_HASH;
         e->key = to->out->key;
         e->keys = to->out->keys;
