@@ -50,6 +50,11 @@ struct sr_host {
     void (*digest)(const void *bytes, size_t len, uint64_t out[2]);
     /* Adds to a counter of this instance that `status` shows; made at first use. */
     void (*count)(const struct sr_host *h, const char *name, int64_t by);
+    /* For the inside of nested columns, called by the functions below. Room for one more element;
+     * false: out of memory (b->is_broken), or SR_ELEMENTS_MAX of them are there. */
+    bool (*builder_widen)(struct sr_builder *elements);
+    void (*builder_null)(struct sr_builder *b, uint32_t c);   /* a NULL ROW, with all its fields */
+    void (*builder_forget)(struct sr_builder *b, uint32_t c); /* what was put of the current row */
 };
 
 /* Fills columns row by row, or column by column straight through `col[c]->values`.
@@ -57,6 +62,18 @@ struct sr_host {
  * A row is all its sr_put_* calls, each column once, then sr_row_done. Columns that a projection
  * does not need have `wanted[c]` false; putting to them is allowed and does nothing useful, so a
  * fast decoder skips them.
+ *
+ * A column with children has a builder of its inside, `inner[c]`, whose columns are the children,
+ * so that the same sr_put_* calls fill them. Its memory and its place belong to the builder around
+ * it. A ROW's inside has the row number of the ROW, that of others counts its elements:
+ *
+ *   ROW                    f = sr_put_row(b, c); sr_put_*(f, 0, ...); sr_put_*(f, 1, ...);
+ *   ARRAY, MULTISET, MAP   e = sr_put_begin(b, c);
+ *                          { sr_put_room(e); sr_put_*(e, 0, ...); of a MAP sr_put_*(e, 1, ...) too;
+ *                            sr_row_done(e); }*
+ *                          sr_put_end(b, c);
+ *
+ * Each field of a ROW that is not NULL is put once. sr_put_null makes fields of a ROW NULL too.
  */
 struct sr_builder {
     uint32_t size;
@@ -66,8 +83,13 @@ struct sr_builder {
     struct sr_column **col; /* owned by the builder until it is sealed */
     const bool *wanted;     /* by column */
     const struct sr_host *host;
-    bool is_broken; /* memory ran out: the engine fails the call */
+    bool is_broken;                  /* memory ran out: the engine fails the call */
+    struct sr_builder *const *inner; /* by column: of its inside, NULL for one that has none; NULL:
+                                        no column has one */
+    void *engine;
 };
+
+#define SR_ELEMENTS_MAX (1u << 24) /* of all ARRAYs, MAPs or MULTISETs in one column of a batch */
 
 static inline bool sr_builder_is_full(const struct sr_builder *b) { return b->rows >= b->rows_max; }
 
@@ -75,6 +97,10 @@ static inline void sr_put_null(struct sr_builder *b, uint32_t c)
 {
     struct sr_column *k = b->col[c];
     uint32_t r = b->rows;
+    if (k->type.kind == SR_ROW) {
+        b->host->builder_null(b, c);
+        return;
+    }
     if (!k->valid) {
         for (uint32_t w = 0; w < (k->capacity + 63) / 64; w++) {
             k->valid_space[w] = UINT64_MAX;
@@ -155,15 +181,51 @@ static inline void sr_put_bytes(struct sr_builder *b, uint32_t c, const void *by
     }
 }
 
+/* The fields of a ROW that is not NULL. */
+static inline struct sr_builder *sr_put_row(struct sr_builder *b, uint32_t c)
+{
+    struct sr_builder *fields = b->inner[c];
+    fields->rows = b->rows;
+    return fields;
+}
+
+/* The elements of an ARRAY or MULTISET, the keys and values of a MAP. */
+static inline struct sr_builder *sr_put_begin(struct sr_builder *b, uint32_t c)
+{
+    struct sr_builder *elements = b->inner[c];
+    sr_put_span(b, c, elements->rows, 0);
+    return elements;
+}
+
+static inline void sr_put_end(struct sr_builder *b, uint32_t c)
+{
+    struct sr_span *s = &((struct sr_span *)b->col[c]->values)[b->rows];
+    s->len = b->inner[c]->rows - s->at;
+}
+
+/* Before each element. False: out of memory, or SR_ELEMENTS_MAX are there. */
+static inline bool sr_put_room(struct sr_builder *elements)
+{
+    return elements->rows < elements->rows_max || elements->host->builder_widen(elements);
+}
+
 static inline void sr_row_done(struct sr_builder *b) { b->rows++; }
+
+/* Forgets what was put to column c of the current row, so that it can be put again. */
+static inline void sr_put_forget(struct sr_builder *b, uint32_t c)
+{
+    if (b->inner && b->inner[c]) {
+        b->host->builder_forget(b, c);
+    } else if (b->col[c]->valid) {
+        b->col[c]->valid_space[b->rows >> 6] |= UINT64_C(1) << (b->rows & 63);
+    }
+}
 
 /* Forgets what was put of the current row: its NULLs must not be left to the next one. */
 static inline void sr_row_drop(struct sr_builder *b)
 {
     for (uint32_t c = 0; c < b->cols; c++) {
-        if (b->col[c]->valid) {
-            b->col[c]->valid_space[b->rows >> 6] |= UINT64_C(1) << (b->rows & 63);
-        }
+        sr_put_forget(b, c);
     }
 }
 
