@@ -5,6 +5,7 @@
 
 #include "engine/base/assert.h"
 #include "engine/base/error.h"
+#include "engine/data/inner.h"
 #include "engine/data/pool.h"
 
 /* Behind the columns that are filled, b->col has as many places again: for a column that is not
@@ -21,20 +22,22 @@ static bool builder_has_bytes(const struct sr_type *t)
 static struct sr_column *builder_nulls(struct sr_home *h, const struct sr_type *type, uint32_t rows)
 {
     struct sr_column *c = column_new(h, type, SR_BATCH_ROWS);
-    if (!c) {
-        return NULL;
-    }
-    memset(c->valid_space, 0, SR_BATCH_WORDS * sizeof(uint64_t));
-    memset(c->values, 0, (size_t)rows * sr_value_size(type));
-    c->valid = c->valid_space;
-    c->rows = rows;
-    for (uint32_t i = 0; type->kind == SR_ROW && i < c->children; i++) {
-        c->child[i]->rows = rows;
-        memset(c->child[i]->values, 0, (size_t)rows * sr_value_size(&c->child[i]->type));
-    }
-    if (builder_has_bytes(type) && !column_grow_bytes(h, c, 1)) {
+    if (!c || !column_finish(h, c, rows)) {
         column_release(c);
         return NULL;
+    }
+    struct sr_column *todo = c; /* it and fields of ROWs, linked by `next` */
+    while (todo) {
+        struct sr_column *k = todo;
+        todo = k->next;
+        k->next = NULL;
+        memset(k->valid_space, 0, SR_BATCH_WORDS * sizeof(uint64_t));
+        memset(k->values, 0, (size_t)rows * sr_value_size(&k->type));
+        k->valid = k->valid_space;
+        for (uint32_t i = 0; k->type.kind == SR_ROW && i < k->children; i++) {
+            k->child[i]->next = todo;
+            todo = k->child[i];
+        }
     }
     return c;
 }
@@ -64,6 +67,10 @@ sr_rc builder_open(struct sr_builder *b, struct sr_home *home, const struct sr_h
         }
     }
     b->wanted = flags;
+    if (!inner_open(b, home)) {
+        builder_close(b);
+        return error_set(err, SR_ENOMEM, "make room for rows: out of memory");
+    }
     return SR_OK;
 }
 
@@ -76,6 +83,7 @@ void builder_close(struct sr_builder *b)
         column_release(b->col[c]);
     }
     free(b->col);
+    inner_close(b);
     *b = (struct sr_builder){.size = sizeof(*b)};
 }
 
@@ -92,19 +100,22 @@ static struct sr_column *builder_other(struct sr_builder *b, uint32_t c)
 }
 
 /* Starts the scratch column of an unwanted one again. */
-static void builder_wipe(struct sr_column *k)
+static void builder_wipe(struct sr_column *scratch)
 {
-    k->valid = NULL;
-    k->bytes_used = 0;
-    buffer_release(k->bytes);
-    k->bytes = NULL;
-}
-
-static void builder_finish_column(struct sr_column *k, uint32_t rows)
-{
-    k->rows = rows;
-    for (uint32_t i = 0; k->type.kind == SR_ROW && i < k->children; i++) {
-        k->child[i]->rows = rows;
+    struct sr_column *todo = scratch; /* linked by `next` */
+    scratch->next = NULL;
+    while (todo) {
+        struct sr_column *k = todo;
+        todo = k->next;
+        k->next = NULL;
+        k->valid = NULL;
+        k->bytes_used = 0;
+        buffer_release(k->bytes);
+        k->bytes = NULL;
+        for (uint32_t i = 0; i < k->children; i++) {
+            k->child[i]->next = todo;
+            todo = k->child[i];
+        }
     }
 }
 
@@ -118,15 +129,12 @@ sr_rc builder_seal(struct sr_builder *b, struct sr_view **out, struct sr_error *
         return SR_OK;
     }
     sr_assert(b->rows <= b->rows_max && b->cols > 0);
+    inner_end(b);
     struct sr_view *v = view_new(b->col[0]->home, b->cols);
     bool is_short = !v;
     for (uint32_t c = 0; !is_short && c < b->cols; c++) {
         v->col[c] = builder_other(b, c);
-        is_short = !v->col[c];
-        /* sr_text needs bytes, were they none. */
-        if (!is_short && builder_has_bytes(&b->col[c]->type) && !b->col[c]->bytes) {
-            is_short = !column_grow_bytes(b->col[c]->home, b->col[c], 1);
-        }
+        is_short = !v->col[c] || !column_finish(b->col[c]->home, b->col[c], b->rows);
     }
     if (is_short) {
         view_release(v);
@@ -140,11 +148,11 @@ sr_rc builder_seal(struct sr_builder *b, struct sr_view **out, struct sr_error *
         struct sr_column *full = b->col[c];
         b->col[c] = v->col[c];
         v->col[c] = full;
-        builder_finish_column(full, b->rows);
     }
     v->rows = b->rows;
     v->picked = b->rows;
     b->rows = 0;
+    inner_begin(b);
     *out = v;
     return SR_OK;
 }
@@ -182,10 +190,12 @@ bool builder_grow(struct sr_builder *b, uint32_t c, uint32_t len)
     sr_assert(c < b->cols);
     struct sr_column *k = b->col[c];
     sr_assert(builder_has_bytes(&k->type));
-    if (k->bytes && k->bytes_used == k->bytes->capacity) {
-        return builder_move_bytes(b, k, len);
+    bool is_full = k->bytes && k->bytes_used == k->bytes->capacity;
+    if (is_full ? builder_move_bytes(b, k, len) : column_grow_bytes(k->home, k, len)) {
+        return true;
     }
-    return column_grow_bytes(k->home, k, len);
+    inner_break(b);
+    return false;
 }
 
 void builder_use(struct sr_builder *b, uint32_t c, struct sr_buffer *bytes)

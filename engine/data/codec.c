@@ -178,12 +178,8 @@ static sr_rc codec_open_level(struct codec_reader *g, struct sr_column *c, uint3
 static void codec_get_null(struct sr_column *c, uint32_t r)
 {
     column_set_null(c, r);
-    /* Fields of a NULL row are NULL too; deeper ones mean nothing. */
     for (uint32_t i = 0; c->type.kind == SR_ROW && i < c->children; i++) {
-        if (r < c->child[i]->capacity) {
-            column_set_null(c->child[i], r);
-            c->child[i]->rows = c->child[i]->rows <= r ? r + 1 : c->child[i]->rows;
-        }
+        c->child[i]->rows = c->child[i]->rows <= r ? r + 1 : c->child[i]->rows;
     }
 }
 
@@ -306,14 +302,13 @@ static sr_rc codec_get_column(struct bytes_in *in, struct sr_home *h, const stru
     for (uint32_t r = 0; rc == SR_OK && r < rows; r++) {
         rc = codec_get(in, h, c, r);
     }
-    if (rc == SR_OK && codec_is_bytes(type->kind) && !c->bytes && !column_grow_bytes(h, c, 1)) {
-        rc = SR_ENOMEM; /* sr_text needs bytes, were they none */
+    if (rc == SR_OK && !column_finish(h, c, rows)) {
+        rc = SR_ENOMEM;
     }
     if (rc != SR_OK) {
         column_release(c);
         return rc;
     }
-    c->rows = rows;
     *out = c;
     return SR_OK;
 }

@@ -9,6 +9,7 @@
 #include "engine/base/hash.h"
 #include "engine/data/builder.h"
 #include "engine/data/codec.h"
+#include "engine/data/inner.h"
 
 static const struct host_ctx *host_ctx_of(const struct sr_host *h) { return h->ctx; }
 
@@ -141,5 +142,8 @@ void host_init(struct sr_host *h, struct host_ctx *ctx, const struct env *env, s
         .view_release = view_release,
         .digest = host_digest,
         .count = host_count,
+        .builder_widen = inner_widen,
+        .builder_null = inner_null,
+        .builder_forget = inner_forget,
     };
 }

@@ -14,12 +14,16 @@
 #define BUFFER_LISTS     (BUFFER_SHIFT_MAX - BUFFER_SHIFT_MIN + 1)
 #define VIEW_LISTS       3u  /* room for 16, 64, 256 columns */
 #define ROW_FIELDS_MAX   64u /* of a pooled ROW column */
+#define COLUMN_SHIFT_MIN 10u /* SR_BATCH_ROWS; children may have more rows */
+#define COLUMN_SHIFT_MAX 16u /* rows of the longest pooled column, as a power of two */
+#define COLUMN_LISTS     (COLUMN_SHIFT_MAX - COLUMN_SHIFT_MIN + 1)
+#define COLUMN_SIZES     6u /* of a value: 0, 1, 2, 4, 8, 16 */
 
-/* Free lists: buffers by size, columns by the size of a value, views by their room. */
+/* Free lists: buffers by size, columns by rows and the size of a value, views by their room. */
 enum {
     LIST_BUFFER = 0,
     LIST_COLUMN = LIST_BUFFER + BUFFER_LISTS,
-    LIST_VIEW = LIST_COLUMN + 6,
+    LIST_VIEW = LIST_COLUMN + COLUMN_LISTS * COLUMN_SIZES,
     LIST_COUNT = LIST_VIEW + VIEW_LISTS,
     LIST_NONE = LIST_COUNT /* not pooled */
 };
@@ -215,11 +219,14 @@ void buffer_release(struct sr_buffer *b)
 
 static uint32_t column_list(const struct sr_type *t, uint32_t capacity)
 {
-    if (capacity != SR_BATCH_ROWS || t->children > ROW_FIELDS_MAX) {
+    bool is_power = capacity > 0 && (capacity & (capacity - 1)) == 0;
+    uint32_t shift = is_power ? (uint32_t)__builtin_ctz(capacity) : 0;
+    if (shift < COLUMN_SHIFT_MIN || shift > COLUMN_SHIFT_MAX || t->children > ROW_FIELDS_MAX) {
         return LIST_NONE;
     }
-    uint32_t size = sr_value_size(t); /* 0, 1, 2, 4, 8, 16 */
-    return LIST_COLUMN + (size == 0 ? 0 : (uint32_t)__builtin_ctz(size) + 1);
+    uint32_t size = sr_value_size(t);
+    return LIST_COLUMN + (shift - COLUMN_SHIFT_MIN) * COLUMN_SIZES +
+           (size == 0 ? 0 : (uint32_t)__builtin_ctz(size) + 1);
 }
 
 /* Bytes of each part are multiples of 64, so that every array begins on a cache line. */
@@ -316,14 +323,10 @@ void column_release(struct sr_column *c)
     }
 }
 
-struct sr_column *column_grow_rows(struct sr_home *h, struct sr_column *c, uint32_t capacity)
+/* A column of `room` rows in the place of c, which is let go; NULL: no memory, and c is as it was. */
+static struct sr_column *column_grow_one(struct sr_home *h, struct sr_column *c, uint32_t room)
 {
-    sr_assert(c->refs == 1);
-    if (capacity <= c->capacity) {
-        return c;
-    }
-    uint64_t doubled = (uint64_t)c->capacity * 2;
-    uint32_t room = capacity < doubled && doubled <= UINT32_MAX / 2 ? (uint32_t)doubled : capacity;
+    sr_assert(c->refs == 1 && room >= c->capacity);
     struct sr_column *big = column_one(h, &c->type, room);
     if (!big) {
         return NULL;
@@ -350,7 +353,40 @@ struct sr_column *column_grow_rows(struct sr_home *h, struct sr_column *c, uint3
     return big;
 }
 
-void column_set_null(struct sr_column *c, uint32_t r)
+struct sr_column *column_grow_rows(struct sr_home *h, struct sr_column *c, uint32_t capacity)
+{
+    sr_assert(c->refs == 1);
+    if (capacity <= c->capacity) {
+        return c;
+    }
+    uint32_t room = SR_BATCH_ROWS;
+    while (room < capacity && room <= UINT32_MAX / 4) {
+        room *= 2;
+    }
+    room = room < capacity ? capacity : room;
+    c->next = NULL;
+    /* ROWs whose fields have no room yet, linked by `next`. */
+    struct sr_column *todo = c->type.kind == SR_ROW ? c : NULL;
+    while (todo) {
+        struct sr_column *row = todo;
+        todo = row->next;
+        row->next = NULL;
+        for (uint32_t i = 0; i < row->children; i++) {
+            struct sr_column *field = column_grow_one(h, row->child[i], room);
+            if (!field) {
+                return NULL;
+            }
+            row->child[i] = field;
+            if (field->type.kind == SR_ROW) {
+                field->next = todo;
+                todo = field;
+            }
+        }
+    }
+    return column_grow_one(h, c, room);
+}
+
+static void column_null_one(struct sr_column *c, uint32_t r)
 {
     sr_assert_hot(r < c->capacity);
     if (!c->valid) {
@@ -362,6 +398,49 @@ void column_set_null(struct sr_column *c, uint32_t r)
     if (size > 0) {
         memset((uint8_t *)c->values + r * size, 0, size);
     }
+}
+
+void column_set_null(struct sr_column *c, uint32_t r)
+{
+    if (c->type.kind != SR_ROW) {
+        column_null_one(c, r);
+        return;
+    }
+    struct sr_column *todo = c; /* linked by `next` */
+    c->next = NULL;
+    while (todo) {
+        struct sr_column *k = todo;
+        todo = k->next;
+        k->next = NULL;
+        column_null_one(k, r);
+        for (uint32_t i = 0; k->type.kind == SR_ROW && i < k->children; i++) {
+            k->child[i]->next = todo;
+            todo = k->child[i];
+        }
+    }
+}
+
+bool column_finish(struct sr_home *h, struct sr_column *c, uint32_t rows)
+{
+    struct sr_column *todo = c; /* linked by `next` */
+    c->next = NULL;
+    c->rows = rows;
+    while (todo) {
+        struct sr_column *k = todo;
+        todo = k->next;
+        k->next = NULL;
+        bool has_bytes = sr_is_text(k->type.kind) || sr_is_bytes(k->type.kind);
+        if (has_bytes && !k->bytes && !column_grow_bytes(h, k, 1)) {
+            return false;
+        }
+        for (uint32_t i = 0; i < k->children; i++) {
+            struct sr_column *child = k->child[i];
+            child->rows = k->type.kind == SR_ROW ? k->rows : child->rows;
+            child->next = todo;
+            todo = child;
+        }
+    }
+    return true;
 }
 
 bool column_grow_bytes(struct sr_home *h, struct sr_column *c, uint32_t more)

@@ -28,7 +28,7 @@ void buffer_release(struct sr_buffer *b);           /* NULL allowed; any thread 
 struct sr_column *column_new(struct sr_home *h, const struct sr_type *type, uint32_t capacity);
 struct sr_column *column_hold(struct sr_column *c);
 void column_release(struct sr_column *c); /* NULL allowed; any thread; its bytes and children too */
-/* Makes row r NULL; the column is still its owner's. */
+/* Makes row r NULL, and the fields of a ROW; the column is still its owner's. */
 void column_set_null(struct sr_column *c, uint32_t r);
 /* Appends text as the value of row r (a new buffer when the old one is full: earlier spans stay
  * good, because the bytes are copied). False: out of memory. */
@@ -36,9 +36,13 @@ bool column_put_bytes(struct sr_home *h, struct sr_column *c, uint32_t r, const 
                       uint32_t len);
 bool column_grow_bytes(struct sr_home *h, struct sr_column *c, uint32_t more);
 #define COLUMN_BYTES_MAX 2147483647u /* of text in one column: spans stay within an int32_t */
-/* Room for `capacity` rows at least, for children that outgrow SR_BATCH_ROWS: takes c, answers the
- * column that replaces it (values, text and children moved), or NULL and c is unchanged. */
+/* Room for `capacity` rows at least, for children that outgrow SR_BATCH_ROWS; in the fields of a ROW
+ * too. Takes c, answers the column that replaces it (values, text and children moved), or NULL and c
+ * is still good. */
 struct sr_column *column_grow_rows(struct sr_home *h, struct sr_column *c, uint32_t capacity);
+/* The column is filled: says its rows, to fields of ROWs too, and gives text columns that have no
+ * bytes some to point to, which sr_text needs. False: out of memory. */
+bool column_finish(struct sr_home *h, struct sr_column *c, uint32_t rows);
 
 /* --- Views: `cols` empty places; the caller fills col[] with references it gives away. */
 struct sr_view *view_new(struct sr_home *h, uint32_t cols);
