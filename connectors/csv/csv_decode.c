@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "connectors/csv/csv_scan.h"
+#include "connectors/csv/csv_plain.h"
 #include "connectors/text/utf8.h"
 
 /* Why a record was refused; the column's words are made only when they are needed. */
@@ -25,6 +25,10 @@ sr_rc csv_decode_open(void *dec, const struct sr_format_open *o, struct sr_error
         rc = csv_columns_init(&x->columns, o, err);
     }
     csv_scan_init(&x->scan, &x->dialect);
+    x->pick = calloc(o->schema->fields + 1, sizeof(*x->pick));
+    if (rc == SR_OK && !x->pick) {
+        rc = x->host->fail(x->host, err, SR_ENOMEM, "csv: out of memory");
+    }
     return rc;
 }
 
@@ -33,7 +37,9 @@ void csv_decode_close(void *dec)
     struct csv_decoder *x = dec;
     csv_columns_done(&x->columns);
     free(x->scratch);
+    free(x->pick);
     x->scratch = NULL;
+    x->pick = NULL;
     x->scratch_size = 0;
 }
 
@@ -233,7 +239,7 @@ static uint32_t csv_decode_length(const struct sr_decode *d, uint32_t at, uint32
 
 /* Blank lines (where a record has several fields) and comments are no records. */
 static bool csv_decode_is_record(const struct csv_decoder *x, const struct sr_decode *d,
-                                 uint32_t at, uint32_t end)
+                                 uint32_t at)
 {
     if (x->dialect.has_comments && d->bytes[at] == '#') {
         return false;
@@ -241,9 +247,7 @@ static bool csv_decode_is_record(const struct csv_decoder *x, const struct sr_de
     if (x->columns.count == 1) {
         return true;
     }
-    bool is_blank = d->bytes[at] == '\n' ||
-                    (d->bytes[at] == '\r' && (at + 1 == end || d->bytes[at + 1] == '\n'));
-    return !is_blank;
+    return d->bytes[at] != '\n' && d->bytes[at] != '\r';
 }
 
 /* One record of a stream at d->used. *is_over: the call ends here. */
@@ -252,7 +256,7 @@ static sr_rc csv_decode_next(struct csv_decoder *x, struct sr_decode *d, bool *i
 {
     struct csv_scan *s = &x->scan;
     uint32_t at = d->used;
-    if (!csv_decode_is_record(x, d, at, d->len)) {
+    if (!csv_decode_is_record(x, d, at)) {
         if (csv_scan_line(s)) {
             d->used = s->pos;
             d->skipped++;
@@ -308,6 +312,17 @@ static sr_rc csv_decode_match(struct csv_decoder *x, const struct csv_field *f, 
         memcpy(x->scratch, x->scan.index.bytes + f->at, len);
     }
     x->scratch[len] = '\0';
+    if (len == 0) {
+        return x->host->fail(x->host, err, SR_EDATA, "csv: field %u of the header has no name",
+                             c + 1);
+    }
+    for (uint32_t i = 0; i < c && i < x->columns.count; i++) {
+        if (strcmp(x->scratch, x->columns.value[i].name) == 0) {
+            return x->host->fail(x->host, err, SR_EDATA,
+                                 "csv: the header has two columns '%s', fields %u and %u",
+                                 x->scratch, i + 1, c + 1);
+        }
+    }
     if (c >= x->columns.count) {
         return x->host->fail(x->host, err, SR_EDATA,
                              "csv: the header has a field '%s' behind the schema's %u columns",
@@ -369,7 +384,7 @@ static sr_rc csv_decode_start(struct csv_decoder *x, struct sr_decode *d, bool *
     }
     csv_scan_start(&x->scan, d->bytes, d->used, d->len, d->at_end);
     while (x->header != CSV_HEADER_NONE && d->used < d->len && !*is_over) {
-        if (csv_decode_is_record(x, d, d->used, d->len)) {
+        if (csv_decode_is_record(x, d, d->used)) {
             return csv_decode_header(x, d, is_over, err);
         }
         if (!csv_scan_line(&x->scan)) {
@@ -398,7 +413,12 @@ static sr_rc csv_decode_stream(struct csv_decoder *x, struct sr_decode *d, struc
         d->used = d->skipped = 0; /* the header is not whole: the split still stands at its start */
     }
     while (rc == SR_OK && !is_over && d->used < d->len && !sr_builder_is_full(d->out)) {
-        rc = csv_decode_next(x, d, &is_over, err);
+        if (!x->dialect.null_literal) {
+            csv_plain_records(x, d);
+        }
+        if (d->used < d->len && !sr_builder_is_full(d->out)) {
+            rc = csv_decode_next(x, d, &is_over, err);
+        }
     }
     bool is_only_mark = d->at_start && d->used == begin && d->used < d->len && d->skipped == 0;
     if (is_only_mark) {
@@ -413,7 +433,7 @@ static sr_rc csv_decode_message(struct csv_decoder *x, struct sr_decode *d, bool
 {
     struct sr_span m = d->record[d->used];
     csv_scan_start(&x->scan, d->bytes, m.at, m.at + m.len, true);
-    if (m.len == 0 || !csv_decode_is_record(x, d, m.at, m.at + m.len)) {
+    if (m.len == 0 || !csv_decode_is_record(x, d, m.at)) {
         d->skipped++;
         d->used++;
         return SR_OK;
@@ -442,10 +462,13 @@ sr_rc csv_decode(void *dec, struct sr_decode *d, struct sr_error *err)
     struct csv_decoder *x = dec;
     d->used = d->bads = d->skipped = 0;
     x->scan.index.has_high = false;
-    x->wanted = x->columns.count;
-    while (x->wanted > 0 && !d->out->wanted[x->wanted - 1]) {
-        x->wanted--;
+    x->picks = 0;
+    for (uint32_t c = 0; c < x->columns.count; c++) {
+        if (d->out->wanted[c]) {
+            x->pick[x->picks++] = c;
+        }
     }
+    x->wanted = x->picks > 0 ? x->pick[x->picks - 1] + 1 : 0;
     value_use_buffer(d->out, x->columns.value, d->buffer);
     if (!d->record) {
         return csv_decode_stream(x, d, err);

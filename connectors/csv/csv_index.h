@@ -1,6 +1,6 @@
 /* Where the characters that matter are: the first pass over the bytes, 64 at a time.
  *
- * Delimiters, quotes, escapes and newlines are found by vector compares (AVX2 where the processor
+ * Delimiters, quotes, escapes and both halves of line ends are found by vector compares (AVX2 where the processor
  * has it) and their places kept in a small array, so that the second pass goes from one to the next
  * and looks at no byte between.
  */
@@ -10,16 +10,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CSV_INDEX_PLACES 2048u
-#define CSV_INDEX_END    UINT32_MAX
+#define CSV_INDEX_PLACES  2048u
+#define CSV_INDEX_END     UINT32_MAX
+#define CSV_INDEX_NEEDLES 5u
 
 struct csv_index {
     const uint8_t *bytes;
     uint32_t len;     /* of bytes */
     uint32_t scanned; /* bytes before it are in the array, or were */
     uint32_t next, count;
-    bool has_high;     /* a byte over 127 was seen */
-    uint8_t needle[4]; /* what is looked for; may repeat */
+    bool has_high;                     /* a byte over 127 was seen */
+    uint8_t needle[CSV_INDEX_NEEDLES]; /* what is looked for; may repeat */
+    uint32_t enough; /* places that are worth looking for at once: see csv_index_expect */
     uint32_t at[CSV_INDEX_PLACES + 64];
 };
 
@@ -30,9 +32,16 @@ static inline void csv_index_start(struct csv_index *x, const uint8_t *bytes, ui
     x->len = len;
     x->scanned = from;
     x->next = x->count = 0;
+    x->enough = CSV_INDEX_PLACES;
 }
 
-/* Scans on until the array is nearly full or the bytes are at their end. */
+/* No more than this many places will be asked for: those behind them are not looked for. */
+static inline void csv_index_expect(struct csv_index *x, uint32_t places)
+{
+    x->enough = places < CSV_INDEX_PLACES ? places : CSV_INDEX_PLACES;
+}
+
+/* Scans on until there are enough places or the bytes are at their end. */
 void csv_index_fill(struct csv_index *x);
 
 /* The place of the next one; CSV_INDEX_END: there is none. */

@@ -9,6 +9,7 @@ void csv_scan_init(struct csv_scan *s, const struct csv_dialect *d)
     s->index.needle[1] = (uint8_t)d->delimiter;
     s->index.needle[2] = d->quote == CSV_NONE ? '\n' : (uint8_t)d->quote;
     s->index.needle[3] = d->escape == CSV_NONE ? '\n' : (uint8_t)d->escape;
+    s->index.needle[4] = '\r';
 }
 
 void csv_scan_start(struct csv_scan *s, const uint8_t *bytes, uint32_t from, uint32_t len,
@@ -27,16 +28,23 @@ static void csv_scan_skip(struct csv_scan *s, uint32_t escape_at)
     }
 }
 
-static enum csv_got csv_scan_end(struct csv_scan *s, struct csv_field *f, uint32_t end)
+static inline bool csv_scan_is_line_end(uint8_t c) { return c == '\n' || c == '\r'; }
+
+/* A line ends at p, in any of the three ways: goes on behind it. */
+static enum csv_got csv_scan_line_end(struct csv_scan *s, uint32_t p)
 {
-    if (!s->is_whole) {
-        return CSV_INCOMPLETE;
+    const uint8_t *bytes = s->index.bytes;
+    s->pos = p + 1;
+    if (bytes[p] == '\n') {
+        return CSV_LAST;
     }
-    if (end > f->at && s->index.bytes[end - 1] == '\r') {
-        end--; /* a line end that lacks its second half */
+    if (s->pos == s->index.len) {
+        return s->is_whole ? CSV_LAST : CSV_INCOMPLETE; /* the next byte tells whether it is half */
     }
-    f->len = end - f->at;
-    s->pos = s->index.len;
+    if (bytes[s->pos] == '\n') {
+        (void)csv_index_next(&s->index);
+        s->pos++;
+    }
     return CSV_LAST;
 }
 
@@ -47,7 +55,7 @@ static enum csv_got csv_scan_behind(struct csv_scan *s, uint32_t close)
     uint32_t p = csv_index_next(&s->index);
     uint32_t end = p == CSV_INDEX_END ? s->index.len : p;
     for (uint32_t i = close + 1; i < end; i++) {
-        bool is_blank = bytes[i] == ' ' || bytes[i] == '\t' || (bytes[i] == '\r' && i + 1 == end);
+        bool is_blank = bytes[i] == ' ' || bytes[i] == '\t';
         if (!is_blank) {
             s->pos = close + 1;
             return CSV_TRAILING;
@@ -61,8 +69,8 @@ static enum csv_got csv_scan_behind(struct csv_scan *s, uint32_t close)
     if (bytes[p] == (uint8_t)s->dialect->delimiter) {
         return CSV_FIELD;
     }
-    if (bytes[p] == '\n') {
-        return CSV_LAST;
+    if (csv_scan_is_line_end(bytes[p])) {
+        return csv_scan_line_end(s, p);
     }
     s->pos = close + 1;
     return CSV_TRAILING;
@@ -105,18 +113,18 @@ enum csv_got csv_scan_on(struct csv_scan *s, struct csv_field *f, uint32_t p)
     const uint8_t *bytes = s->index.bytes;
     for (;; p = csv_index_next(&s->index)) {
         if (p == CSV_INDEX_END) {
-            return csv_scan_end(s, f, s->index.len);
+            f->len = s->index.len - f->at;
+            s->pos = s->index.len;
+            return s->is_whole ? CSV_LAST : CSV_INCOMPLETE;
         }
         if (bytes[p] == (uint8_t)d->delimiter) {
             f->len = p - f->at;
             s->pos = p + 1;
             return CSV_FIELD;
         }
-        if (bytes[p] == '\n') {
-            uint32_t end = p > f->at && bytes[p - 1] == '\r' ? p - 1 : p;
-            f->len = end - f->at;
-            s->pos = p + 1;
-            return CSV_LAST;
+        if (csv_scan_is_line_end(bytes[p])) {
+            f->len = p - f->at;
+            return csv_scan_line_end(s, p);
         }
         if (bytes[p] == d->escape) {
             f->has_marks = true;
@@ -129,14 +137,19 @@ enum csv_got csv_scan_on(struct csv_scan *s, struct csv_field *f, uint32_t p)
 
 bool csv_scan_line(struct csv_scan *s)
 {
-    const uint8_t *bytes = s->index.bytes;
-    const uint8_t *newline =
-        s->pos < s->index.len ? memchr(bytes + s->pos, '\n', s->index.len - s->pos) : NULL;
-    if (!newline && !s->is_whole) {
-        return false;
+    const uint8_t *bytes = s->index.bytes, *from = bytes + s->pos;
+    const uint32_t len = s->index.len;
+    const uint8_t *newline = s->pos < len ? memchr(from, '\n', len - s->pos) : NULL;
+    const uint8_t *behind = newline ? newline : bytes + len;
+    const uint8_t *lone = s->pos < len ? memchr(from, '\r', (size_t)(behind - from)) : NULL;
+    if (lone && lone + 1 < behind) {
+        behind = lone + 1;
+    } else if (newline) {
+        behind = newline + 1;
+    } else if (!s->is_whole) {
+        return false; /* a half line end too: it may have another half */
     }
-    uint32_t pos = newline ? (uint32_t)(newline - bytes) + 1 : s->index.len;
-    csv_scan_start(s, bytes, pos, s->index.len, s->is_whole);
+    csv_scan_start(s, bytes, (uint32_t)(behind - bytes), len, s->is_whole);
     return true;
 }
 

@@ -1,4 +1,6 @@
 /* Fields and records of csv, one after the other: RFC 4180, with an escape character if one is set.
+ * A record ends with a newline, with a carriage return and a newline, or, as in Flink, with a
+ * carriage return alone.
  *
  * Nothing is copied: a field is a slice of the bytes, which csv_scan_plain turns to what it means
  * when it holds doubled quotes or escapes.
@@ -36,7 +38,9 @@ struct csv_decoder {
     struct csv_dialect dialect;
     struct csv_columns columns;
     uint32_t wanted; /* columns up to the last one that is */
-    char *scratch;   /* for fields with doubled quotes or escapes */
+    uint32_t *pick;  /* the `picks` columns that are; room for all */
+    uint32_t picks;
+    char *scratch; /* for fields with doubled quotes or escapes */
     uint32_t scratch_size;
     struct csv_scan scan;
 };
@@ -46,7 +50,7 @@ void csv_scan_start(struct csv_scan *s, const uint8_t *bytes, uint32_t from, uin
                     bool is_whole);
 /* The rest of csv_scan_field: the next character that matters, at p, ends no plain field. */
 enum csv_got csv_scan_on(struct csv_scan *s, struct csv_field *f, uint32_t p);
-/* Goes on behind the next newline (or to the end). False: there is none and more may come. */
+/* Goes on behind the next line end (or to the end). False: there is none and more may come. */
 bool csv_scan_line(struct csv_scan *s);
 /* What the field means, to `to`, which has room for f->len bytes; answers how many. */
 uint32_t csv_scan_plain(const struct csv_scan *s, const struct csv_field *f, char *to);
@@ -64,8 +68,7 @@ static inline enum csv_got csv_scan_field(struct csv_scan *s, struct csv_field *
             return CSV_FIELD;
         }
         if (c == '\n') {
-            uint32_t end = p > f->at && s->index.bytes[p - 1] == '\r' ? p - 1 : p;
-            f->len = end - f->at;
+            f->len = p - f->at;
             s->pos = p + 1;
             return CSV_LAST;
         }
