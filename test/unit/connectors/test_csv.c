@@ -44,6 +44,8 @@ START_TEST(records_are_the_same_however_bytes_arrive)
     feeds("\n");
     feeds("1,\xC3\xA9,1\n2,\xFF,2\n3,\xE2\x82,3\n4,z,4\n");
     feeds("1,\"a\r\nb\",1\r\n2,c,2\r");
+    feeds("1,a,1\r2,\"b\" \r\r3,\"x\ry\",3\r\n4,d,4\n\r5,e\r6,f,6\rx,g,7");
+    feeds("1,\"a,1\r2,b,2\r");
     close_kit();
 }
 END_TEST
@@ -60,6 +62,28 @@ START_TEST(a_newline_pair_may_be_cut_anywhere)
         format_kit_check_values(&k, text, want);
         ck_assert_int_gt(n, pad);
     }
+    close_kit();
+}
+END_TEST
+
+/* The answers are those of Flink 2.3. */
+START_TEST(a_record_ends_in_each_of_the_three_ways)
+{
+    static const char *const escapes[] = {NULL, "\\"};
+    for (int i = 0; i < 2; i++) {
+        set_up();
+        conf->escape = escapes[i];
+        open_kit("a INT, b STRING");
+        format_kit_check_values(&k, "1,a\r2,b\r\n3,c\n4,\"x\ry\"\r5,e",
+                                "1|'a'\n2|'b'\n3|'c'\n4|'x\\x0dy'\n5|'e'\n");
+        format_kit_check_encode(&k, "1,\"x\ry\"\n", "1,\"x\ry\"\n");
+        close_kit();
+    }
+    set_up();
+    conf->has_comments = true;
+    open_kit("a INT, b STRING");
+    format_kit_check_values(&k, "#x\r1,a\r#y\r\n2,b\n#z\n3,c\r#", "1|'a'\n2|'b'\n3|'c'\n");
+    feeds("#x\r1,a\r#y\r\n2,b\n#z\n3,c\r#");
     close_kit();
 }
 END_TEST
@@ -209,11 +233,15 @@ START_TEST(a_header_is_skipped_or_matched_once)
     format_kit_check_values(&k, "id,\"v\"\n1,x\n", "1|'x'\n");
     feeds("id,v\n1,x\n2,y\n");
     static const char *const cases[][2] = {
-        {"id,v,v\n", "the header has a field 'v' behind the schema's 2 columns"},
+        {"id,v,v\n", "the header has two columns 'v', fields 2 and 3"},
+        {"id,id\n", "the header has two columns 'id', fields 1 and 2"},
+        {"id,\n", "field 2 of the header has no name"},
+        {"id,v,\n", "field 3 of the header has no name"},
+        {"id,v,w\n", "the header has a field 'w' behind the schema's 2 columns"},
         {"v,id\n", "field 1 of the header is 'v', and the schema's column there is 'id'"},
         {"id\n", "the header ends before the schema's column 'v'"},
     };
-    for (int i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct csv_decoder *dec = aligned_alloc(16, (k.type->decoder_size + 15) & ~15u);
         memset(dec, 0, k.type->decoder_size);
         struct sr_format_open o = {sizeof(o), &k.host, conf, &k.schema};
@@ -446,8 +474,8 @@ START_TEST(records_may_be_longer_than_the_index)
 END_TEST
 
 UNIT_MAIN("csv", records_are_the_same_however_bytes_arrive, a_newline_pair_may_be_cut_anywhere,
-          values_are_what_flink_makes_of_them, bad_records_are_told_and_eat_nobody,
-          more_bad_records_than_fit_are_told_in_the_next_call,
+          a_record_ends_in_each_of_the_three_ways, values_are_what_flink_makes_of_them,
+          bad_records_are_told_and_eat_nobody, more_bad_records_than_fit_are_told_in_the_next_call,
           ignoring_errors_makes_nulls_and_skips_records, the_dialect_is_the_users,
           a_header_is_skipped_or_matched_once, a_byte_order_mark_is_no_part_of_the_first_field,
           every_type_comes_back, what_is_written_looks_as_flink_writes_it,
