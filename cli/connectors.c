@@ -3,6 +3,7 @@
 
 #include "cli/commands.h"
 #include "cli/options.h"
+#include "engine/data/schema.h"
 
 static const char *const connectors_kind[] = {"source", "sink", "format"};
 
@@ -27,6 +28,33 @@ static void connectors_list(const struct cli *c)
     }
 }
 
+static const struct sr_metadata *connectors_metadata(const struct cli *c, enum registry_kind k,
+                                                     const char *name)
+{
+    const struct sr_source_type *t =
+        k == REGISTRY_SOURCE ? registry_source(c->registry, name) : NULL;
+    return t ? t->metadata : NULL;
+}
+
+static void connectors_print_metadata(const struct cli *c, const struct sr_metadata *m)
+{
+    if (m && m->name) fprintf(c->out, "  metadata columns: name TYPE METADATA FROM 'key'\n");
+    for (; m && m->name; m++) {
+        fprintf(c->out, "    %s  %s\n", m->name, type_text(c->arena, &m->type));
+        options_wrap(c->out, m->doc, 8, 100);
+    }
+}
+
+static json_t *connectors_metadata_json(const struct cli *c, const struct sr_metadata *m)
+{
+    json_t *list = json_array();
+    for (; m && m->name; m++) {
+        json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "key", m->name, "type",
+                                              type_text(c->arena, &m->type), "doc", m->doc));
+    }
+    return list;
+}
+
 /* All kinds of one name: a connector may be a source and a sink. */
 static bool connectors_one(const struct cli *c, const char *name)
 {
@@ -37,15 +65,18 @@ static bool connectors_one(const struct cli *c, const char *name)
         for (uint32_t i = 0; registry_item(c->registry, k, i, &item); i++) {
             if (strcmp(item.name, name) != 0) continue;
             const char *prefix = k == REGISTRY_FORMAT ? arena_printf(c->arena, "%s.", name) : "";
+            const struct sr_metadata *metadata = connectors_metadata(c, k, name);
             if (c->is_json) {
                 json_array_append_new(list,
-                                      json_pack("{s:s, s:s, s:s, s:o}", "kind", connectors_kind[k],
-                                                "name", name, "doc", item.doc, "options",
-                                                options_json(item.opts, prefix)));
+                                      json_pack("{s:s, s:s, s:s, s:o, s:o}", "kind",
+                                                connectors_kind[k], "name", name, "doc", item.doc,
+                                                "options", options_json(item.opts, prefix),
+                                                "metadata", connectors_metadata_json(c, metadata)));
             } else {
                 fprintf(c->out, "%s%s %s\n", is_found ? "\n" : "", connectors_kind[k], name);
                 options_wrap(c->out, item.doc, 2, 100);
                 options_print(c, item.opts, prefix);
+                connectors_print_metadata(c, metadata);
             }
             is_found = true;
         }

@@ -16,6 +16,8 @@
 #include "connectors/filesystem/filesystem.h"
 #include "connectors/filesystem/fs_split.h"
 
+enum fs_metadata { FS_METADATA_PATH, FS_METADATA_NAME, FS_METADATA_SIZE, FS_METADATA_MODIFIED };
+
 struct fs_reading {
     struct fs_split split;
     uint32_t number;
@@ -25,6 +27,9 @@ struct fs_reading {
 struct fs_reader {
     const struct sr_host *host;
     const struct fs_source_conf *conf;
+    const uint32_t *metadata; /* asked ones: enum fs_metadata */
+    uint32_t metadatas;
+    uint32_t columns;         /* before them in a builder */
     bool is_lines;            /* of the format */
     bool has_resync;          /* of the format */
     bool is_monitored;        /* a file that grew is read on */
@@ -34,6 +39,7 @@ struct fs_reader {
     /* The split being read: */
     struct fs_reading *now; /* NULL: none; one of item */
     struct sr_file *file;
+    int64_t modified_us; /* of it, when it was opened */
     struct block block;
     uint64_t read_end; /* file offset behind the bytes in the block */
     uint64_t stop;     /* offset behind the last record, once known; FS_SPLIT_OPEN before */
@@ -48,6 +54,8 @@ sr_rc fs_reader_add(void *reader, uint32_t number, const struct sr_split *split,
                     struct sr_error *err);
 enum sr_polled fs_reader_poll(void *reader, struct sr_poll *p, struct sr_error *err);
 void fs_reader_consume(void *reader, uint32_t number, uint32_t used);
+sr_rc fs_reader_fill_metadata(void *reader, uint32_t number, const uint32_t *record, uint32_t rows,
+                              struct sr_builder *out, struct sr_error *err);
 sr_rc fs_reader_position(void *reader, uint32_t number, struct sr_out *note, struct sr_error *err);
 void fs_reader_close(void *reader);
 

@@ -25,6 +25,22 @@ static const struct sr_opt fs_source_opts[] = {
            .flags = SR_OPT_IGNORED, .doc = "Flink's hint to its planner."),
     SR_OPT_END};
 
+static const struct sr_metadata fs_source_metadata[] = {
+    [FS_METADATA_PATH] = {.name = "file.path",
+                          .type = {.kind = SR_VARCHAR, .length = SR_LENGTH_MAX},
+                          .doc = "The file's path, absolute."},
+    [FS_METADATA_NAME] = {.name = "file.name",
+                          .type = {.kind = SR_VARCHAR, .length = SR_LENGTH_MAX},
+                          .doc = "The last part of the path."},
+    [FS_METADATA_SIZE] = {.name = "file.size",
+                          .type = {.kind = SR_BIGINT},
+                          .doc = "Bytes of the file when this reading of it began."},
+    [FS_METADATA_MODIFIED] = {.name = "file.modification-time",
+                              .type = {.kind = SR_TIMESTAMP_LTZ, .length = 3},
+                              .doc = "When the file was last changed, as of when this reading of "
+                                     "it began."},
+    {.name = NULL}};
+
 static sr_rc fs_source_check(const void *conf, const struct sr_schema *schema,
                              struct sr_source_caps *caps, struct sr_error *err)
 {
@@ -57,4 +73,6 @@ const struct sr_source_type fs_source_type = {
     .consume = fs_reader_consume,
     .position = fs_reader_position,
     .close = fs_reader_close,
+    .metadata = fs_source_metadata,
+    .fill_metadata = fs_reader_fill_metadata,
 };

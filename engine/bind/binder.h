@@ -86,6 +86,7 @@ struct columns {
     const struct ast **computed;  /* by column: AS expr; NULL: it is filled by the source */
     const struct job_text **text; /* by column: where `computed` is from */
     uint32_t *at;                 /* by column: where it stands in that text */
+    const struct ast **metadata;  /* by column: AST_COLUMN that asks for it; NULL: it is none */
     const struct ast *watermark;  /* AST_WATERMARK; NULL: none */
     const struct job_text *watermark_text;
     struct job_texts keys; /* names of the primary key */

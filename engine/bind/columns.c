@@ -10,7 +10,8 @@ static bool columns_room(struct binder *b, struct columns *c, uint32_t room)
     c->computed = arena_array(b->arena, (size_t)room + 1, sizeof(struct ast *));
     c->text = arena_array(b->arena, (size_t)room + 1, sizeof(struct job_text *));
     c->at = arena_array(b->arena, (size_t)room + 1, sizeof(*c->at));
-    return c->field && c->computed && c->text && c->at ? true : bind_no_memory(b);
+    c->metadata = arena_array(b->arena, (size_t)room + 1, sizeof(struct ast *));
+    return c->field && c->computed && c->text && c->at && c->metadata ? true : bind_no_memory(b);
 }
 
 /* One column as parsed from text `t`; `name_at` is where its name stands. */
@@ -24,10 +25,7 @@ static bool columns_add(struct binder *b, struct columns *c, const char *name, c
         c->computed[c->count++] = n->item[0];
         return true;
     }
-    if (n->unit && strcmp(n->unit, "METADATA") == 0) {
-        bind_fault(b, t, n->at, NULL, "column '%s': METADATA columns are not supported yet", name);
-        return false;
-    }
+    c->metadata[c->count] = n->unit && strcmp(n->unit, "METADATA") == 0 ? n : NULL;
     struct sr_error err = {0};
     uint32_t at = 0;
     const struct ast *type = n->item[0];

@@ -10,6 +10,11 @@ static bool sink_column(struct binder *b, const struct bound *s, struct select *
 {
     const char *name = c->field[i].name;
     int32_t found = schema_find(l->in, name);
+    if (c->metadata[i]) {
+        bind_fault(b, c->text[i], c->at[i], "leave it out of the sink's schema",
+                   "column '%s': sinks write no METADATA yet", name);
+        return false;
+    }
     if (c->computed[i]) {
         bind_fault(b, c->text[i], c->at[i], "compute it in a transform",
                    "column '%s': a sink has no computed columns", name);

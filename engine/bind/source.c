@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "engine/base/assert.h"
+#include "engine/base/nearest.h"
 #include "engine/bind/binder.h"
 #include "engine/data/schema.h"
 
@@ -9,18 +10,22 @@ struct source {
     struct binder *b;
     const struct job_step *step;
     struct columns columns;
-    struct sr_field *read_field, *all_field;
-    struct sr_schema read;    /* filled by the connector or its format */
-    struct sr_schema all;     /* with computed columns, as declared */
-    const struct expr **expr; /* by column of `all`, over `read` */
-    const struct expr *at;    /* the watermark, over `all`; NULL: none */
+    struct sr_field *read_field, *seen_field, *all_field;
+    struct sr_schema brought;      /* filled by the connector or its format */
+    struct sr_schema read;         /* the same, and metadata behind, as the connector types them */
+    struct sr_schema seen;         /* the same, as the job types them */
+    uint32_t *metadata;            /* of the source type's, by column behind `brought` */
+    const struct expr **seen_expr; /* by column of `seen`, over `read` */
+    struct sr_schema all;          /* with computed columns, as declared */
+    const struct expr **expr;      /* by column of `all`, over `read` */
+    const struct expr *at;         /* the watermark, over `all`; NULL: none */
 };
 
 /* The columns that the connector brings itself, when the job declares none. */
 static const struct sr_schema *source_brings(const struct source *o)
 {
     for (uint32_t c = 0; c < o->columns.count; c++) {
-        if (!o->columns.computed[c]) {
+        if (!o->columns.computed[c] && !o->columns.metadata[c]) {
             return NULL;
         }
     }
@@ -28,27 +33,150 @@ static const struct sr_schema *source_brings(const struct source *o)
     return t && t->schema ? t->schema(o->step->conf) : NULL;
 }
 
+static bool source_room(struct source *o, uint32_t count)
+{
+    struct arena *a = o->b->arena;
+    o->read_field = arena_array(a, (size_t)count + 1, sizeof(*o->read_field));
+    o->seen_field = arena_array(a, (size_t)count + 1, sizeof(*o->seen_field));
+    o->all_field = arena_array(a, (size_t)count + 1, sizeof(*o->all_field));
+    o->metadata = arena_array(a, (size_t)count + 1, sizeof(*o->metadata));
+    o->seen_expr = arena_array(a, (size_t)count + 1, sizeof(struct expr *));
+    o->expr = arena_array(a, (size_t)count + 1, sizeof(struct expr *));
+    return o->read_field && o->seen_field && o->all_field && o->metadata && o->seen_expr && o->expr
+               ? true
+               : bind_no_memory(o->b);
+}
+
+/* --- Metadata --------------------------------------------------------------------------------- */
+
+/* "file.path, file.name": what a source can give. */
+static const char *source_metadata_words(struct source *o, const struct sr_metadata *m)
+{
+    const char *text = "";
+    for (uint32_t i = 0; m[i].name && text; i++) {
+        text = arena_printf(o->b->arena, "%s%s%s", text, i > 0 ? ", " : "", m[i].name);
+    }
+    return text;
+}
+
+static int64_t source_find_metadata(struct source *o, uint32_t c, const char *key)
+{
+    const struct sr_source_type *t = o->step->source;
+    const struct sr_metadata *m = t->metadata;
+    const struct job_text *text = o->columns.text[c];
+    uint32_t count = 0;
+    while (m && m[count].name) {
+        if (strcmp(m[count].name, key) == 0) {
+            return count;
+        }
+        count++;
+    }
+    if (count == 0) {
+        bind_fault(o->b, text, o->columns.at[c], NULL,
+                   "column '%s': connector '%s' has no metadata", o->columns.field[c].name,
+                   t->name);
+        return -1;
+    }
+    const char **names = arena_array(o->b->arena, (size_t)count + 1, sizeof(*names));
+    for (uint32_t i = 0; names && i < count; i++) {
+        names[i] = m[i].name;
+    }
+    const char *near = names ? nearest_word(key, names) : NULL;
+    const char *all = source_metadata_words(o, m);
+    bind_fault(o->b, text, o->columns.at[c],
+               near ? arena_printf(o->b->arena, "did you mean '%s'? there is: %s", near, all)
+                    : arena_printf(o->b->arena, "there is: %s", all),
+               "column '%s': connector '%s' has no metadata '%s'", o->columns.field[c].name,
+               t->name, key);
+    return -1;
+}
+
+/* Metadata column c of the job: the source's own type is read, the declared one is seen. */
+static bool source_add_metadata(struct source *o, uint32_t c)
+{
+    const struct ast *n = o->columns.metadata[c];
+    const char *key = n->count > 1 ? n->item[1]->name : o->columns.field[c].name;
+    if (!o->step->source) {
+        return false; /* an unknown connector was told already */
+    }
+    int64_t found = source_find_metadata(o, c, key);
+    if (found < 0) {
+        return false;
+    }
+    struct sr_field *f = &o->read_field[o->read.fields];
+    *f = (struct sr_field){o->columns.field[c].name, o->step->source->metadata[found].type};
+    o->metadata[o->read.fields - o->brought.fields] = (uint32_t)found;
+    o->read.fields++;
+    return true;
+}
+
+/* Computed columns see metadata as the job declares them, so what differs is cast. */
+static bool source_see(struct source *o, uint32_t seen, uint32_t c)
+{
+    const struct sr_type *from = &o->read_field[seen].type, *to = &o->columns.field[c].type;
+    const struct expr *e = expr_column(o->b->arena, &o->read, seen);
+    struct sr_error err = {0};
+    if (!type_equal(from, to, false)) {
+        e = e ? expr_cast(o->b->arena, e, to, false, &err) : NULL;
+    }
+    if (!e) {
+        bind_fault(o->b, o->columns.text[c], o->columns.at[c], NULL,
+                   "column '%s': the connector gives %s, which is no %s (%s)",
+                   o->columns.field[c].name, type_text(o->b->arena, from),
+                   type_text(o->b->arena, to), err.words);
+        return false;
+    }
+    o->seen_field[seen].type = e->type;
+    o->seen_expr[seen] = e;
+    return true;
+}
+
+static bool source_metadata(struct source *o)
+{
+    bool is_good = true;
+    for (uint32_t c = 0; c < o->columns.count; c++) {
+        if (o->columns.metadata[c]) {
+            is_good = source_add_metadata(o, c) && is_good;
+        }
+    }
+    o->seen = o->read;
+    o->seen.field = o->seen_field;
+    uint32_t next = o->brought.fields;
+    for (uint32_t i = 0; i < o->read.fields; i++) {
+        o->seen_field[i] = o->read_field[i];
+        o->seen_expr[i] = expr_column(o->b->arena, &o->read, i);
+    }
+    for (uint32_t c = 0; c < o->columns.count && is_good; c++) {
+        if (o->columns.metadata[c]) {
+            is_good = source_see(o, next++, c);
+        }
+    }
+    return is_good;
+}
+
+/* --- Columns ---------------------------------------------------------------------------------- */
+
 static bool source_read(struct source *o)
 {
     const struct sr_schema *own = source_brings(o);
-    uint32_t brought = own ? own->fields : 0, count = brought + o->columns.count;
-    struct arena *a = o->b->arena;
-    o->read_field = arena_array(a, (size_t)count + 1, sizeof(*o->read_field));
-    o->all_field = arena_array(a, (size_t)count + 1, sizeof(*o->all_field));
-    o->expr = arena_array(a, (size_t)count + 1, sizeof(struct expr *));
-    if (!o->read_field || !o->all_field || !o->expr) {
-        return bind_no_memory(o->b);
+    uint32_t brought = own ? own->fields : 0;
+    if (!source_room(o, brought + o->columns.count)) {
+        return false;
     }
-    o->read = (struct sr_schema){.field = o->read_field, .rowtime = -1};
+    o->brought = (struct sr_schema){.field = o->read_field, .rowtime = -1};
     for (uint32_t c = 0; c < brought; c++) {
-        o->read_field[o->read.fields++] = own->field[c];
+        o->read_field[o->brought.fields++] = own->field[c];
     }
     for (uint32_t c = 0; c < o->columns.count; c++) {
-        if (!o->columns.computed[c]) {
-            o->read_field[o->read.fields++] = o->columns.field[c];
+        if (!o->columns.computed[c] && !o->columns.metadata[c]) {
+            o->read_field[o->brought.fields++] = o->columns.field[c];
         }
     }
-    if (o->read.fields == 0) {
+    o->read = o->brought;
+    if (!source_metadata(o)) {
+        return false;
+    }
+    if (o->brought.fields == 0) {
         bind_fault_at(o->b, bind_connector_place(o->step),
                       "schema: a mapping of column names to types",
                       "source '%s' needs a schema: connector '%s' does not bring one",
@@ -58,34 +186,40 @@ static bool source_read(struct source *o)
     return true;
 }
 
-/* Computed columns see what is read, and not each other, as in Flink. */
+/* A computed column sees what is read, and not the others, as in Flink. */
+static const struct expr *source_compute(struct source *o, uint32_t c)
+{
+    struct scope s = {.binder = o->b, .text = o->columns.text[c], .in = &o->seen};
+    const char *name = o->columns.field[c].name;
+    bool is_twice = schema_find(&o->seen, name) >= 0;
+    if (is_twice) {
+        bind_fault(o->b, s.text, o->columns.at[c], NULL, "column '%s' is there twice", name);
+    }
+    const struct expr *e = bind_expr(&s, o->columns.computed[c]);
+    e = e && o->read.fields > o->brought.fields ? expr_replace(o->b->arena, e, o->seen_expr) : e;
+    return is_twice ? NULL : e;
+}
+
 static bool source_all(struct source *o)
 {
-    uint32_t read = 0;
+    uint32_t read = 0, metadata = o->brought.fields;
     bool is_good = true;
     o->all = (struct sr_schema){.field = o->all_field, .rowtime = -1};
-    uint32_t declared = o->read.fields;
+    uint32_t declared = o->brought.fields;
     for (uint32_t c = 0; c < o->columns.count; c++) {
-        declared -= o->columns.computed[c] ? 0 : 1;
+        declared -= o->columns.computed[c] || o->columns.metadata[c] ? 0 : 1;
     }
     while (read < declared) { /* brought by the connector */
         o->all_field[o->all.fields] = o->read_field[read];
-        o->expr[o->all.fields++] = expr_column(o->b->arena, &o->read, read++);
+        o->expr[o->all.fields++] = o->seen_expr[read++];
     }
     for (uint32_t c = 0; c < o->columns.count; c++) {
         struct sr_field f = o->columns.field[c];
-        const struct expr *e = NULL;
-        if (o->columns.computed[c]) {
-            struct scope s = {.binder = o->b, .text = o->columns.text[c], .in = &o->read};
-            if (schema_find(&o->read, f.name) >= 0) {
-                bind_fault(o->b, s.text, o->columns.at[c], NULL, "column '%s' is there twice",
-                           f.name);
-                is_good = false;
-            }
-            e = bind_expr(&s, o->columns.computed[c]);
-            f.type = e ? e->type : f.type;
-        } else {
-            e = expr_column(o->b->arena, &o->read, read++);
+        const struct expr *e = o->columns.computed[c]   ? source_compute(o, c)
+                               : o->columns.metadata[c] ? o->seen_expr[metadata++]
+                                                        : o->seen_expr[read++];
+        if (e) {
+            f.type = e->type;
         }
         is_good = is_good && e;
         o->all_field[o->all.fields] = f;
@@ -148,7 +282,7 @@ static bool source_check(struct source *o, struct logic *n)
     struct place at = bind_connector_place(step);
     bool is_good = true;
     if (step->source->check &&
-        step->source->check(step->conf, &o->read, &n->source_caps, &err) != SR_OK) {
+        step->source->check(step->conf, &o->brought, &n->source_caps, &err) != SR_OK) {
         bind_fault_at(o->b, at, NULL, "source '%s': %s", step->name.text, err.words);
         return false;
     }
@@ -171,8 +305,8 @@ static bool source_check(struct source *o, struct logic *n)
         bind_fault_at(o->b, step->format_at, NULL, "format '%s' cannot read", step->format->name);
         return false;
     }
-    if (step->format->check &&
-        step->format->check(step->format_conf, &o->read, false, &n->format_flags, &err) != SR_OK) {
+    if (step->format->check && step->format->check(step->format_conf, &o->brought, false,
+                                                   &n->format_flags, &err) != SR_OK) {
         bind_fault_at(o->b, step->format_at, NULL, "format '%s': %s", step->format->name,
                       err.words);
         is_good = false;
@@ -268,8 +402,11 @@ void bind_source(struct binder *b, struct bound *s)
     }
     n->on_error = s->step->on_error;
     n->out = arena_copy(b->arena, &o.read, sizeof(o.read));
+    n->brought = arena_copy(b->arena, &o.brought, sizeof(o.brought));
+    n->metadata = o.metadata;
+    n->metadatas = o.read.fields - o.brought.fields;
     /* Without a connector the declared columns still serve to check the steps behind. */
-    if (!n->out || (s->step->source && !source_check(&o, n))) {
+    if (!n->out || !n->brought || (s->step->source && !source_check(&o, n))) {
         return;
     }
     s->tail = source_tail(&o, n);

@@ -34,7 +34,10 @@ struct logic {
     bool is_updating; /* gives +U, -U, -D too */
     uint32_t keys;    /* updating: columns of `out` that name a row; 0: not known */
     const uint32_t *key;
-    /* LOGIC_SOURCE; `out` is what the source or its format fills */
+    /* LOGIC_SOURCE; `out` is what the source or its format fills, metadata behind the rest */
+    const struct sr_schema *brought; /* without metadata; NULL: the same as out */
+    const uint32_t *metadata;        /* of the source type's, by column behind `brought` */
+    uint32_t metadatas;
     struct sr_source_caps source_caps;
     uint32_t format_flags;
     bool *wanted; /* by column of `out`; set by prune */

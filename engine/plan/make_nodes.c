@@ -111,6 +111,9 @@ static void make_source(const struct logic *n, struct plan_node *out)
     out->conf = n->step->conf;
     out->source_caps = n->source_caps;
     out->read = n->out;
+    out->brought = n->brought ? n->brought : n->out;
+    out->metadata = n->metadata;
+    out->metadatas = n->metadatas;
     out->wanted = n->wanted;
     out->format = n->source_caps.makes_rows ? NULL : n->step->format;
     out->format_conf = n->source_caps.makes_rows ? NULL : n->step->format_conf;

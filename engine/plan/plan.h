@@ -30,8 +30,11 @@ struct plan_node {
     const struct sr_source_type *source;
     const void *conf; /* source or sink */
     struct sr_source_caps source_caps;
-    const struct sr_schema *read; /* columns that the source or its format fills */
-    const bool *wanted;           /* by column of `read`: used by someone */
+    const struct sr_schema *read;    /* columns that the source or its format fills */
+    const struct sr_schema *brought; /* the same without metadata, which stand behind */
+    const uint32_t *metadata;        /* of the source type's */
+    uint32_t metadatas;
+    const bool *wanted; /* by column of `read`: used by someone */
     const struct sr_format_type *format;
     const void *format_conf;
     uint32_t format_flags;

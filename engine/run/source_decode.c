@@ -58,6 +58,42 @@ void source_passed(struct source *s)
     split->done += (int64_t)s->block.poll.passed;
 }
 
+/* In place of row_at, by row behind the first `before`: the number of its record in the poll. */
+static void source_number_records(const struct source_block *b, uint32_t before, uint32_t rows,
+                                  uint32_t *row_at)
+{
+    const struct sr_span *record = b->poll.record;
+    uint32_t k = b->used, last_at = 0;
+    for (uint32_t r = before; r < rows; r++) {
+        uint32_t at = row_at[r];
+        bool is_empty_done = r > before && at == last_at && record[k].len == 0;
+        while (k + 1 < b->poll.records && (record[k].at < at || is_empty_done)) {
+            k++;
+            is_empty_done = false;
+        }
+        last_at = at;
+        row_at[r] = k;
+    }
+}
+
+sr_rc source_fill_metadata(struct source *s, uint32_t before, const uint32_t *row_at,
+                           struct sr_error *err)
+{
+    uint32_t rows = s->rows.rows - before;
+    if (s->node->metadatas == 0 || rows == 0) return SR_OK;
+    const uint32_t *record = NULL;
+    if (s->block.poll.record && row_at) {
+        source_number_records(&s->block, before, s->rows.rows, s->row_at);
+        record = row_at + before;
+    }
+    s->rows.rows = before; /* the reader puts its columns to the same rows */
+    sr_rc rc =
+        s->node->source->fill_metadata(s->reader, s->block.poll.split, record, rows, &s->rows, err);
+    if (rc != SR_OK) return error_wrap(err, "source '%s'", s->node->step);
+    sr_assert(s->rows.rows == before + rows);
+    return SR_OK;
+}
+
 /* What one call of the decoder used up, in bytes. */
 static uint64_t source_used_bytes(const struct sr_decode *d)
 {
@@ -103,13 +139,17 @@ sr_rc source_decode(struct source *s, struct sr_error *err)
     uint32_t all = b->poll.record ? b->poll.records : b->poll.len;
     s->rows_split = b->poll.split;
     struct sr_decode d = source_decode_args(s, SOURCE_DECODE_BYTES);
+    s->rows.cols = s->node->brought->fields; /* metadata are not the decoder's */
     sr_rc rc = s->node->format->decode(s->decoder, &d, err);
     if (rc == SR_OK && d.used == 0 && d.bads == 0 && !d.record && d.len < all - b->used) {
         d = source_decode_args(s, UINT32_MAX); /* a record that is larger than what is usual */
         rc = s->node->format->decode(s->decoder, &d, err);
     }
+    s->rows.cols = s->node->read->fields;
     const char *id = source_find(s, b->poll.split)->split.id;
     if (rc != SR_OK) return error_wrap(err, "source '%s', split %s", s->node->step, id);
+    rc = source_fill_metadata(s, before, s->row_at, err);
+    if (rc != SR_OK) return rc;
     if (s->rows.is_broken) {
         return error_set(err, SR_ENOMEM, "source '%s': out of memory", s->node->step);
     }

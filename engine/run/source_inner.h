@@ -16,6 +16,10 @@ void source_free_acks(struct source *s, uint32_t count);
 /* Decodes on in the block; what is left of it when nothing more can be read waits for the next
  * poll, which brings it again with what follows. */
 sr_rc source_decode(struct source *s, struct sr_error *err);
+/* The reader's metadata into the rows behind the first `before`. `row_at`: by builder row where its
+ * record begins, as the decoder told; NULL: the reader made the rows. */
+sr_rc source_fill_metadata(struct source *s, uint32_t before, const uint32_t *row_at,
+                           struct sr_error *err);
 /* The reader has passed over a record that is longer than it holds: counted as a bad one. */
 void source_passed(struct source *s);
 

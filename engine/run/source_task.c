@@ -25,7 +25,7 @@ static sr_rc source_open_decoder(struct source *s, struct sr_error *err)
         return error_set(err, SR_ENOMEM, "source '%s': out of memory", n->step);
     }
     struct sr_format_open o = {
-        .size = sizeof(o), .host = &s->host, .conf = n->format_conf, .schema = n->read};
+        .size = sizeof(o), .host = &s->host, .conf = n->format_conf, .schema = n->brought};
     s->is_decoding = true; /* or half so: it is closed in any case */
     sr_rc rc = n->format->decode_open(s->decoder, &o, err);
     return rc == SR_OK ? rc : error_wrap(err, "source '%s', format %s", n->step, n->format->name);
@@ -51,10 +51,12 @@ sr_rc source_open(struct source *s, const struct source_conf *conf, struct sr_er
     struct sr_source_open o = {.size = sizeof(o),
                                .host = &s->host,
                                .conf = n->conf,
-                               .schema = n->read,
+                               .schema = n->brought,
                                .format_flags = n->format_flags,
                                .part = conf->part,
-                               .parts = conf->parts};
+                               .parts = conf->parts,
+                               .metadata = n->metadata,
+                               .metadatas = n->metadatas};
     s->is_open = true; /* or half so: it is closed in any case */
     rc = n->source->open(s->reader, &o, err);
     return rc == SR_OK ? rc : error_wrap(err, "source '%s'", n->step);
@@ -208,11 +210,13 @@ sr_rc source_seal(struct source *s, struct msg *m, struct sr_error *err)
 /* --- Polling ---------------------------------------------------------------------------------- */
 
 /* The reader filled columns itself. */
-static void source_took_rows(struct source *s, uint32_t before)
+static sr_rc source_took_rows(struct source *s, uint32_t before, struct sr_error *err)
 {
     uint32_t rows = s->rows.rows - before;
-    if (rows == 0) return;
+    if (rows == 0) return SR_OK;
     uint32_t number = s->block.poll.split;
+    sr_rc rc = source_fill_metadata(s, before, NULL, err);
+    if (rc != SR_OK) return rc;
     s->node->source->consume(s->reader, number, rows);
     source_find(s, number)->split.done += rows;
     s->rows_split = number;
@@ -220,6 +224,7 @@ static void source_took_rows(struct source *s, uint32_t before)
     pace_spend(&s->pace, rows);
     /* The next poll may bring another split's rows, which must not get into the same view. */
     if (s->splits > 1 || sr_builder_is_full(&s->rows)) s->must_seal = true;
+    return SR_OK;
 }
 
 static enum source_got source_poll(struct source *s, struct sr_wait *wait, struct sr_error *err)
@@ -230,15 +235,17 @@ static enum source_got source_poll(struct source *s, struct sr_wait *wait, struc
     *b = (struct source_block){.poll = {.rows = &s->rows,
                                         .wait = {.fd = -1, .until_us = INT64_MAX},
                                         .may_pass = s->node->on_error != JOB_FAIL}};
-    switch (s->node->source->poll(s->reader, &b->poll, err)) {
+    s->rows.cols = s->node->brought->fields;
+    enum sr_polled polled = s->node->source->poll(s->reader, &b->poll, err);
+    s->rows.cols = s->node->read->fields;
+    switch (polled) {
     case SR_POLL_DATA:
         if (s->rows.is_broken) {
             (void)error_set(err, SR_ENOMEM, "source '%s': out of memory", s->node->step);
             return SOURCE_FAILED;
         }
         if (s->node->source_caps.makes_rows) {
-            source_took_rows(s, before);
-            return SOURCE_DID;
+            return source_took_rows(s, before, err) == SR_OK ? SOURCE_DID : SOURCE_FAILED;
         }
         if (b->poll.passed > 0) source_passed(s);
         b->is_open = (b->poll.record ? b->poll.records : b->poll.len) > 0;

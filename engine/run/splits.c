@@ -208,7 +208,7 @@ sr_rc splits_open(struct splits *s, struct sr_error *err)
     struct sr_source_open o = {.size = sizeof(o),
                                .host = &s->host,
                                .conf = s->node->conf,
-                               .schema = s->node->read,
+                               .schema = s->node->brought,
                                .format_flags = s->node->format_flags,
                                .parts = s->parts};
     s->is_open = true; /* or half so: it is closed in any case */

@@ -15,6 +15,7 @@ import test_commands  # noqa: F401  (tests register themselves)
 import test_connectors  # noqa: F401
 import test_csv  # noqa: F401
 import test_faults  # noqa: F401
+import test_files  # noqa: F401
 import test_hostile  # noqa: F401
 import test_jobs  # noqa: F401
 import test_readme  # noqa: F401

@@ -13,7 +13,7 @@
  *
  *   check (plan time, no instance)
  *   discoverer  discover_open -> known* -> { discover }* -> discover_close
- *   reader      open -> { add | poll -> consume | position | acknowledge }* -> close
+ *   reader      open -> { add | poll -> metadata* -> consume | position | acknowledge }* -> close
  *   sink        open -> restore* -> recover -> { write* -> prepare -> commit* }* -> close
  */
 #ifndef STREAMRUN_CONNECTOR_H
@@ -43,6 +43,14 @@ struct sr_split {
 
 /* --- Sources -------------------------------------------------------------------------------- */
 
+/* What a source knows of a record beside its bytes: its file, its partition. A job asks for it by
+ * `name TYPE METADATA FROM 'file.path'`. */
+struct sr_metadata {
+    const char *name;    /* NULL ends a list of them */
+    struct sr_type type; /* that the source gives; the engine casts to what the job declares */
+    const char *doc;
+};
+
 struct sr_source_caps {
     bool is_bounded;    /* ends by itself */
     bool can_rewind;    /* positions can be gone back to */
@@ -57,6 +65,10 @@ struct sr_source_open {
     const struct sr_schema *schema; /* columns to fill, in order; as the job declares them */
     uint32_t format_flags;          /* SR_FORMAT_* of the job's format; 0 when makes_rows */
     uint32_t part, parts; /* of the reader; 0 and the number of readers for a discoverer */
+    /* Of a reader: which of the type's metadata the job asks for. The i-th is column
+     * schema->fields + i of the builder that fill_metadata gets; poll's has only the schema's. */
+    const uint32_t *metadata;
+    uint32_t metadatas;
 };
 
 /* Takes the splits that a discoverer names. */
@@ -123,6 +135,12 @@ struct sr_source_type {
     /* A checkpoint with this note was shown; may be NULL. Failures are the connector's to log. */
     void (*acknowledge)(void *r, uint32_t number, struct sr_bytes note);
     void (*close)(void *r);
+    const struct sr_metadata *metadata; /* that it can give; NULL: none */
+    /* Puts the asked metadata of `rows` records of the last poll to `out`, each with sr_row_done:
+     * their other columns stand there already. `record`: by row the number of its record in the
+     * poll; NULL: a stream of bytes, or rows that poll filled. Called only when some is asked. */
+    sr_rc (*fill_metadata)(void *r, uint32_t number, const uint32_t *record, uint32_t rows,
+                           struct sr_builder *out, struct sr_error *err);
 };
 
 /* --- Sinks ---------------------------------------------------------------------------------- */

@@ -144,7 +144,7 @@ START_TEST(schemas_and_watermarks_are_checked)
                       "a mapping of column names to types]\n");
     jobs_check_faults("source a; schema=f STRING METADATA\n"
                       "sink s; from=a\n",
-                      "1:18 column 'f': METADATA columns are not supported yet\n");
+                      "1:18 column 'f': connector 'rows' has no metadata\n");
     jobs_check_faults("source a; schema=k INT; connector=bytes\n"
                       "sink s; from=a; connector=text\n",
                       "1:8 source 'a' needs a format: connector 'bytes' gives bytes [format: csv, "

@@ -217,6 +217,7 @@ static void begin(struct fixture *f, const char *bytes, uint32_t chunk, enum job
                                  .conf = &f->text,
                                  .source_caps = {.is_bounded = true},
                                  .read = &world_schema,
+                                 .brought = &world_schema,
                                  .out = &world_schema,
                                  .format = &lines_type,
                                  .stamp = -1};
