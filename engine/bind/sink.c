@@ -78,7 +78,8 @@ static struct logic *sink_columns(struct binder *b, struct bound *s, struct logi
     return is_good ? select_calc(&l, s->step, input, NULL) : NULL;
 }
 
-/* The columns that the format sees: the sink may write some in a way of its own. NULL: no memory. */
+/* The columns that the format sees: the sink may write some in a way of its own. NULL: no
+ * memory. */
 static const struct sr_schema *sink_encoded(struct binder *b, const struct logic *n)
 {
     const struct sr_sink_type *type = n->step->sink;

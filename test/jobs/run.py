@@ -11,7 +11,6 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import harness
 import test_cli  # noqa: F401  (tests register themselves)
 import test_commands  # noqa: F401
-import test_commands  # noqa: F401  (tests register themselves)
 import test_connectors  # noqa: F401
 import test_csv  # noqa: F401
 import test_faults  # noqa: F401
