@@ -61,6 +61,10 @@ static const struct args_option options_eval[] = {
     {"type", NULL, 0, NULL, "print the type, a tab, the value"},
     COMMON};
 
+static const struct args_option options_connectors[] = {
+    {"guarantees", NULL, 0, NULL, "what each source and sink keeps through a kill, as a table"},
+    COMMON};
+
 const struct command commands[] = {
     {"run", "JOB.yaml [-D KEY=VALUE]... [-p N] [--from PATH] [--continue | --fresh] [-d]",
      "run a job", "Starts fresh unless told. When the newest checkpoint of this job belongs to a run that\n"
@@ -77,15 +81,17 @@ const struct command commands[] = {
     {"cancel", "[JOB]", "end a running job at once", NULL, 1, options_running, command_cancel},
     {"list", "", "list the running jobs", NULL, 0, options_running, command_list},
     {"status", "[JOB]", "show what a running job does", NULL, 1, options_running, command_status},
-    {"validate", "JOB.yaml... [--strict]", "check jobs: every fault, every path's guarantee", NULL, ARGS_MAX,
+    {"validate", "JOB.yaml... [--strict]", "check jobs: every fault, every path's guarantee, what may be lost",
+     "Prints what each path from a source to a sink guarantees and its weakest link, then what can\n"
+     "lose, repeat or hold up rows, each with its cure. With --strict warnings make exit code 3.", ARGS_MAX,
      options_validate, command_validate},
     {"plan", "JOB.yaml [--dot | --json]", "show the operator graph", NULL, 1, options_plan, command_plan},
     {"config", "JOB.yaml", "show every effective key and where it came from", NULL, 1, options_job,
      command_config},
     {"checkpoints", "list | show | verify PATH", "look at checkpoints and savepoints",
      "verify reads every byte and checks every digest.", 2, options_common, command_checkpoints},
-    {"connectors", "[NAME]", "list connectors and formats, or the options of one", NULL, 1,
-     options_common, command_connectors},
+    {"connectors", "[NAME | --guarantees]", "list connectors and formats, or the options of one", NULL, 1,
+     options_connectors, command_connectors},
     {"functions", "[NAME]", "list SQL functions, or explain one", NULL, 1, options_common,
      command_functions},
     {"eval", "'EXPR' | --file FILE", "compute an SQL expression", NULL, 1, options_eval, command_eval},

@@ -55,6 +55,32 @@ static json_t *connectors_metadata_json(const struct cli *c, const struct sr_met
     return list;
 }
 
+/* The table of README, in its form: one row a source, then one a sink. */
+static void connectors_guarantees(const struct cli *c)
+{
+    static const char *const head[] = {"source | what it can go back to after a kill",
+                                       "sink | what it keeps"};
+    json_t *list = json_array();
+    for (enum registry_kind k = REGISTRY_SOURCE; k <= REGISTRY_SINK; k++) {
+        struct registry_item item;
+        if (!c->is_json) fprintf(c->out, "%s| %s |\n|---|---|\n", k ? "\n" : "", head[k]);
+        for (uint32_t i = 0; registry_item(c->registry, k, i, &item); i++) {
+            const char *keeps = item.keeps ? item.keeps : "not said by its plugin";
+            if (c->is_json) {
+                json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "kind", connectors_kind[k],
+                                                      "name", item.name, "keeps", keeps));
+            } else {
+                fprintf(c->out, "| `%s` | %s |\n", item.name, keeps);
+            }
+        }
+    }
+    if (c->is_json) {
+        show_json(c, list);
+    } else {
+        json_decref(list);
+    }
+}
+
 /* All kinds of one name: a connector may be a source and a sink. */
 static bool connectors_one(const struct cli *c, const char *name)
 {
@@ -75,6 +101,12 @@ static bool connectors_one(const struct cli *c, const char *name)
             } else {
                 fprintf(c->out, "%s%s %s\n", is_found ? "\n" : "", connectors_kind[k], name);
                 options_wrap(c->out, item.doc, 2, 100);
+                if (item.keeps) {
+                    const char *what = k == REGISTRY_SOURCE ? "can go back to" : "keeps";
+                    const char *line =
+                        arena_printf(c->arena, "After a kill it %s: %s.", what, item.keeps);
+                    options_wrap(c->out, line, 2, 100);
+                }
                 options_print(c, item.opts, prefix);
                 connectors_print_metadata(c, metadata);
             }
@@ -91,6 +123,10 @@ static bool connectors_one(const struct cli *c, const char *name)
 
 enum cli_exit command_connectors(struct cli *c, const struct args *a)
 {
+    if (args_has(a, "guarantees")) {
+        connectors_guarantees(c);
+        return CLI_OK;
+    }
     if (a->words == 0) {
         connectors_list(c);
         return CLI_OK;

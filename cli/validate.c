@@ -1,33 +1,63 @@
-/* validate: every fault of each job, and what its paths guarantee. */
+/* validate: every fault of each job, what its paths guarantee, and what may be lost all the same. */
 #include "cli/commands.h"
 #include "cli/load.h"
+#include "cli/risk.h"
 #include "cli/show.h"
 
 /* What each source->sink path keeps, and the weakest link where it could keep more. */
-static void validate_print(struct cli *c, const char *path, const struct loaded *l)
+static void validate_paths(const struct cli *c, const struct loaded *l)
 {
     const struct plan_path *p = NULL;
     uint32_t n = plan_paths(c->arena, l->plan, &p);
-    json_t *list = json_array();
-    if (!c->is_json) fprintf(c->out, "%s: valid\n", path);
     for (uint32_t i = 0; i < n; i++) {
-        const char *from = l->plan->node[p[i].source_node].step,
-                   *to = l->plan->node[p[i].sink_node].step;
-        const char *keeps = plan_guarantee_words(p[i].guarantee);
-        if (c->is_json) {
-            json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s?}", "source", from, "sink",
-                                                  to, "guarantee", keeps, "weakest", p[i].weakest));
-        } else {
-            fprintf(c->out, "  %s -> %s: %s%s%s%s\n", from, to, keeps, p[i].weakest ? " (" : "",
-                    p[i].weakest ? p[i].weakest : "", p[i].weakest ? ")" : "");
+        fprintf(c->out, "  %s -> %s: %s%s%s%s\n", l->plan->node[p[i].source_node].step,
+                l->plan->node[p[i].sink_node].step, plan_guarantee_words(p[i].guarantee),
+                p[i].weakest ? " (" : "", p[i].weakest ? p[i].weakest : "",
+                p[i].weakest ? ")" : "");
+    }
+}
+
+static void validate_risks(const struct cli *c, const struct risks *r)
+{
+    for (uint32_t i = 0; i < r->count; i++) {
+        const struct risk *k = &r->risk[i];
+        bool is_warning = k->level == FAULT_WARNING;
+        if (!is_warning && c->is_quiet) continue;
+        fprintf(c->out, "  %s: %s", is_warning ? "warning" : "notice", k->words);
+        if (k->at.file && k->at.line > 0) fprintf(c->out, " (%s:%u)", k->at.file, k->at.line);
+        fprintf(c->out, "\n    cure: %s\n", k->cure);
+    }
+}
+
+static json_t *validate_paths_json(const struct cli *c, const struct loaded *l)
+{
+    json_t *list = json_array();
+    const struct plan_path *p = NULL;
+    uint32_t n = plan_paths(c->arena, l->plan, &p);
+    for (uint32_t i = 0; i < n; i++) {
+        json_array_append_new(
+            list, json_pack("{s:s, s:s, s:s, s:s?}", "source", l->plan->node[p[i].source_node].step,
+                            "sink", l->plan->node[p[i].sink_node].step, "guarantee",
+                            plan_guarantee_words(p[i].guarantee), "weakest", p[i].weakest));
+    }
+    return list;
+}
+
+static json_t *validate_risks_json(const struct risks *r)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < r->count; i++) {
+        const struct risk *k = &r->risk[i];
+        json_t *j =
+            json_pack("{s:s, s:s, s:s}", "level", k->level == FAULT_WARNING ? "warning" : "notice",
+                      "message", k->words, "cure", k->cure);
+        if (k->at.file && k->at.line > 0) {
+            json_object_set_new(j, "file", json_string(k->at.file));
+            json_object_set_new(j, "line", json_integer(k->at.line));
         }
+        json_array_append_new(list, j);
     }
-    if (c->is_json) {
-        show_json(c, json_pack("{s:s, s:b, s:i, s:o}", "job", path, "valid", 1, "warnings",
-                               (int)l->faults->warnings, "paths", list));
-    } else {
-        json_decref(list);
-    }
+    return list;
 }
 
 static enum cli_exit validate_one(struct cli *c, const struct args *a, const char *path)
@@ -35,17 +65,23 @@ static enum cli_exit validate_one(struct cli *c, const struct args *a, const cha
     struct loaded l;
     enum cli_exit code = load_job(c, a, path, NULL, &l);
     if (code == CLI_USAGE) return code;
-    if (l.job && l.job->settings.storage.index == STORAGE_JOBMANAGER) {
-        fault_add(l.faults, FAULT_WARNING, (struct place){path, 0, 0},
-                  "set execution.checkpointing.dir, and storage to filesystem",
-                  "checkpoints lie in memory only and die with the process "
-                  "(execution.checkpointing.storage: jobmanager)");
-    }
     show_faults(c, l.faults);
-    if (code == CLI_OK && args_has(a, "strict") && l.faults->warnings > 0) code = CLI_CONFIG;
     if (code != CLI_OK || !l.plan) return code;
-    validate_print(c, path, &l);
-    return code;
+    struct risks *r = arena_get(c->arena, sizeof(*r));
+    if (!r) return cli_fail(c, CLI_FAILED, "out of memory");
+    risks_find(r, c, &l);
+    uint32_t warnings = l.faults->warnings + r->warnings;
+    bool is_good = warnings == 0 || !args_has(a, "strict");
+    if (c->is_json) {
+        show_json(c, json_pack("{s:s, s:b, s:i, s:o, s:o}", "job", path, "valid", is_good,
+                               "warnings", (int)warnings, "paths", validate_paths_json(c, &l),
+                               "risks", validate_risks_json(r)));
+    } else {
+        fprintf(c->out, "%s: %s\n", path, is_good ? "valid" : "refused by --strict");
+        validate_paths(c, &l);
+        validate_risks(c, r);
+    }
+    return is_good ? CLI_OK : CLI_CONFIG;
 }
 
 enum cli_exit command_validate(struct cli *c, const struct args *a)

@@ -54,6 +54,7 @@ static const struct sr_sink_type blackhole_type = {
     .size = sizeof(struct sr_sink_type),
     .name = "blackhole",
     .doc = "Takes every row and keeps none.",
+    .keeps = "nothing",
     .opts = blackhole_opts,
     .conf_size = sizeof(struct blackhole_conf),
     .sink_size = sizeof(struct blackhole_conf),

@@ -615,6 +615,8 @@ const struct sr_sink_type fs_sink_type = {
     .size = sizeof(struct sr_sink_type),
     .name = "filesystem",
     .doc = "Part files in a directory, or one plain file, exactly-once: they appear by rename.",
+    .keeps = "exactly-once: part files of a directory appear by rename with their checkpoint; a "
+             "plain file (of a bounded job) is complete at the end, or not there at all",
     .opts = fs_sink_opts,
     .conf_size = sizeof(struct fs_sink_conf),
     .sink_size = sizeof(struct fs_sink),

@@ -58,6 +58,7 @@ const struct sr_source_type fs_source_type = {
     .size = sizeof(struct sr_source_type),
     .name = "filesystem",
     .doc = "Files in directories, once or followed as they appear and grow.",
+    .keeps = "the record",
     .opts = fs_source_opts,
     .conf_size = sizeof(struct fs_source_conf),
     .discoverer_size = sizeof(struct fs_finder),

@@ -427,6 +427,7 @@ static const struct sr_source_type nexmark_source = {
     .size = sizeof(struct sr_source_type),
     .name = "nexmark",
     .doc = "The events of the Nexmark benchmark, made in place; the same ones every time.",
+    .keeps = "the event",
     .opts = nexmark_opts,
     .conf_size = sizeof(struct nexmark_conf),
     .discoverer_size = sizeof(struct nexmark_discoverer),

@@ -113,6 +113,7 @@ static const struct sr_sink_type print_type = {
     .size = sizeof(struct sr_sink_type),
     .name = "print",
     .doc = "Rows as Flink prints them, +I[a, b], at-least-once.",
+    .keeps = "at-least-once",
     .opts = print_opts,
     .conf_size = sizeof(struct print_conf),
     .sink_size = sizeof(struct print_sink),

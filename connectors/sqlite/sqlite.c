@@ -314,6 +314,7 @@ static const struct sr_sink_type sqlite_type = {
     .size = sizeof(struct sr_sink_type),
     .name = "sqlite",
     .doc = "A table in an SQLite database, exactly-once.",
+    .keeps = "exactly-once: applied with a commit id in the table's own transaction",
     .opts = sqlite_opts,
     .conf_size = sizeof(struct sqlite_conf),
     .sink_size = sizeof(struct sqlite_sink),

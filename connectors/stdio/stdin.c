@@ -292,6 +292,7 @@ const struct sr_source_type stdin_type = {
     .size = sizeof(struct sr_source_type),
     .name = "stdin",
     .doc = "Standard input, once, to its end. A pipe cannot be resumed, a redirected file can.",
+    .keeps = "nothing: its paths have no guarantee",
     .opts = stdin_opts,
     .conf_size = sizeof(struct stdin_conf),
     .discoverer_size = sizeof(struct stdin_finder),

@@ -84,6 +84,7 @@ const struct sr_sink_type stdout_type = {
     .size = sizeof(struct sr_sink_type),
     .name = "stdout",
     .doc = "Standard output, in any format, at-least-once.",
+    .keeps = "at-least-once",
     .opts = stdout_opts,
     .conf_size = sizeof(struct stdout_conf),
     .sink_size = sizeof(struct stdout_sink),

@@ -116,14 +116,22 @@ static void registry_take(struct registry *r, enum registry_kind kind, const cha
 
 static struct registry_entry registry_of_source(const struct sr_source_type *t, const char *plugin)
 {
-    return (struct registry_entry){
-        .item = {.name = t->name, .doc = t->doc, .opts = t->opts, .plugin = plugin}, .type = t};
+    return (struct registry_entry){.item = {.name = t->name,
+                                            .doc = t->doc,
+                                            .keeps = t->keeps,
+                                            .opts = t->opts,
+                                            .plugin = plugin},
+                                   .type = t};
 }
 
 static struct registry_entry registry_of_sink(const struct sr_sink_type *t, const char *plugin)
 {
-    return (struct registry_entry){
-        .item = {.name = t->name, .doc = t->doc, .opts = t->opts, .plugin = plugin}, .type = t};
+    return (struct registry_entry){.item = {.name = t->name,
+                                            .doc = t->doc,
+                                            .keeps = t->keeps,
+                                            .opts = t->opts,
+                                            .plugin = plugin},
+                                   .type = t};
 }
 
 static struct registry_entry registry_of_format(const struct sr_format_type *t, const char *plugin)

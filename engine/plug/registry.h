@@ -35,6 +35,7 @@ enum registry_kind { REGISTRY_SOURCE, REGISTRY_SINK, REGISTRY_FORMAT, REGISTRY_O
 /* The i-th of a kind in name order: its name and doc; false behind the last. */
 struct registry_item {
     const char *name, *doc;
+    const char *keeps;         /* of sources and sinks: what they guarantee; NULL: not said */
     const struct sr_opt *opts; /* NULL for operators */
     const char *plugin;        /* who brought it */
     const char *title;         /* "connector filesystem", "format csv"; the registry's */

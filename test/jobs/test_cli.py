@@ -1,4 +1,5 @@
 """The command line: what a word means, where a fault lies, which exit code says it."""
+import json
 import subprocess
 
 from harness import ended, ok, test, wait_for
@@ -73,3 +74,38 @@ def a_full_stdout_ends_the_job_at_once_with_checkpointing_too(p):
 def an_answer_that_cannot_be_written_is_an_error(p):
     done = ok(shell(p, "$SR functions >/dev/full"), 1)
     assert b"No space left" in done.stderr, done.stderr
+
+
+@test
+def validate_names_what_can_be_lost_with_its_cure(p):
+    p.write("job.yaml", ENDLESS.replace("blackhole", "print"))
+    risks = json.loads(ok(p.run("validate", "--json", "job.yaml")).stdout)["risks"]
+    assert all(r["cure"] and r["message"] for r in risks)
+    said = " ".join(f"{r['level']}: {r['message']}" for r in risks)
+    for words in ("warning: sink 'out' (print) is at-least-once", "warning: checkpointing is off",
+                  "notice: the first failure ends the job", "notice: there is no standby"):
+        assert words in said, (words, said)
+    assert next(r for r in risks if "print" in r["message"])["line"] == 5
+    answer = json.loads(ok(p.run("validate", "--strict", "--json", "job.yaml"), 3).stdout)
+    assert answer["valid"] is False and answer["warnings"] == 2, answer
+    mended = ("execution.checkpointing: {interval: 1s, dir: state}\n"
+              + ENDLESS.replace("connector: blackhole", "connector: filesystem, path: out, format: json"))
+    done = ok(p.run("validate", "--strict", p.write("mended.yaml", mended)))
+    assert b"events -> out: exactly-once\n" in done.stdout and b"warning" not in done.stdout, done.stdout
+    assert b"notice" not in ok(p.run("validate", "-q", "mended.yaml")).stdout
+
+
+@test
+def a_pipe_is_a_risk_only_where_the_job_is_gone_on_with(p):
+    p.write("job.yaml", PIPED)
+    assert b"warning: source 'lines' (stdin) cannot go back" in ok(p.run("validate", "--strict", "job.yaml"), 3).stdout
+    p.write("filter.yaml", PIPED.split("\n", 1)[1])
+    done = ok(p.run("validate", "--strict", "filter.yaml"))
+    assert b"notice: source 'lines' (stdin) cannot go back" in done.stdout and b"no guarantee" in done.stdout, done.stdout
+
+
+@test
+def late_and_skipped_rows_are_named(p):
+    text = open(p.job("page-hits.yaml")).read().replace("format: csv", "format: csv\n    on-error: skip")
+    said = ok(p.run("validate", p.write("job.yaml", text))).stdout
+    assert b"on-error: skip" in said and b"counted as late" in said, said

@@ -121,7 +121,7 @@ def a_place_on_another_machine_is_a_fault(p):
 @test
 def state_in_memory_is_a_warning_that_strict_counts(p):
     args = ["validate", p.job("nexmark-q0.yaml"), "-D", "execution.checkpointing.storage=jobmanager"]
-    assert b"warning" in ok(p.run(*args)).stderr
+    assert b"warning: checkpoints lie in memory" in ok(p.run(*args)).stdout
     ok(p.run(*args, "--strict"), 3)
 
 

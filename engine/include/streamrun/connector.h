@@ -141,6 +141,7 @@ struct sr_source_type {
      * poll; NULL: a stream of bytes, or rows that poll filled. Called only when some is asked. */
     sr_rc (*fill_metadata)(void *r, uint32_t number, const uint32_t *record, uint32_t rows,
                            struct sr_builder *out, struct sr_error *err);
+    const char *keeps; /* for people: what it can go back to after a kill: "the record" */
 };
 
 /* --- Sinks ---------------------------------------------------------------------------------- */
@@ -228,6 +229,7 @@ struct sr_sink_type {
     /* Sets left_out[i] for the columns that the format does not see, because the sink writes them
      * in a way of its own (names of directories). At plan time, after check; NULL: it sees all. */
     void (*leave_out)(const void *conf, const struct sr_schema *schema, bool *left_out);
+    const char *keeps; /* for people: "exactly-once: ..., by what means", as far as it goes */
 };
 
 #endif

@@ -1,0 +1,205 @@
+#include "cli/risk.h"
+
+#include <errno.h>
+#include <linux/magic.h>
+#include <string.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include "cli/show.h"
+
+#define RISK_FREE_BYTES ((uint64_t)100 << 20) /* less room than this, or ... */
+#define RISK_FREE_SHARE 20u                   /* ... than one part in so many, is nearly full */
+
+struct risk_world {
+    struct risks *out;
+    struct cli *cli;
+    const struct plan *plan;
+    const struct settings *settings;
+    bool
+        goes_on; /* after a failure or a kill the job is gone on with, not run again from nothing */
+};
+
+static void SR_PRINTF(5, 6) risk_add(struct risk_world *w, enum fault_level level, struct place at,
+                                     const char *cure, const char *fmt, ...)
+{
+    if (w->out->count == RISKS_MAX) return;
+    char words[1024];
+    va_list args;
+    va_start(args, fmt);
+    (void)vsnprintf(words, sizeof(words), fmt, args);
+    va_end(args);
+    w->out->warnings += level == FAULT_WARNING ? 1 : 0;
+    w->out->risk[w->out->count++] = (struct risk){
+        .level = level, .at = at, .words = arena_text(w->cli->arena, words), .cure = cure};
+}
+
+static const struct place risk_nowhere = {NULL, 0, 0};
+
+/* The step of the job file that a node was made from; NULL: it does the work of several. */
+static const struct job_step *risk_step(const struct plan *p, const struct plan_node *n)
+{
+    for (uint32_t i = 0; i < p->job->steps; i++) {
+        if (strcmp(p->job->step[i].name.text, n->step) == 0) return &p->job->step[i];
+    }
+    return NULL;
+}
+
+static struct place risk_place(const struct plan *p, const struct plan_node *n)
+{
+    const struct job_step *s = risk_step(p, n);
+    if (!s) return risk_nowhere;
+    return s->connector_at.line ? s->connector_at : s->name.at;
+}
+
+/* --- Steps ------------------------------------------------------------------------------------ */
+
+static void risk_source(struct risk_world *w, const struct plan_node *n)
+{
+    struct place at = risk_place(w->plan, n);
+    if (!n->source_caps.can_rewind) {
+        risk_add(w, w->goes_on ? FAULT_WARNING : FAULT_NOTICE, at,
+                 w->goes_on ? "let it write a file or a queue, and read that"
+                            : "run the whole pipe again when it failed",
+                 "source '%s' (%s) cannot go back: rows that were read and not yet written are "
+                 "lost when the process dies",
+                 n->step, n->source->name);
+    }
+    if (n->on_error == JOB_SKIP) {
+        risk_add(w, FAULT_NOTICE, at, "on-error: fail, or dead-letter to keep them",
+                 "source '%s' drops records that it cannot read (on-error: skip)", n->step);
+    } else if (n->on_error == JOB_FAIL && n->format && w->goes_on) {
+        risk_add(w, FAULT_NOTICE, at, "on-error: skip or dead-letter",
+                 "one record of source '%s' that cannot be read fails the job (on-error: fail)",
+                 n->step);
+    }
+}
+
+static void risk_sink(struct risk_world *w, const struct plan_node *n)
+{
+    if (n->sink_caps.guarantee != SR_AT_LEAST_ONCE || !w->goes_on) return;
+    const struct job_step *s = risk_step(w->plan, n);
+    bool is_chosen = s && s->guarantee == SR_AT_LEAST_ONCE;
+    risk_add(w, is_chosen ? FAULT_NOTICE : FAULT_WARNING, risk_place(w->plan, n),
+             is_chosen ? "nothing, if whoever reads the rows drops those that come twice"
+                       : "a sink that keeps exactly-once ('streamrun connectors --guarantees'), or "
+                         "sink.delivery-guarantee: at-least-once where that is meant",
+             "sink '%s' (%s) is at-least-once: rows since the last checkpoint come again after a "
+             "restart",
+             n->step, n->sink->name);
+}
+
+static void risk_late(struct risk_world *w)
+{
+    for (uint32_t i = 0; i < w->plan->job->steps; i++) {
+        const struct job_step *s = &w->plan->job->step[i];
+        if (!s->window.text) continue;
+        risk_add(w, FAULT_NOTICE, s->window.at, "let the source's watermark wait longer",
+                 "rows that come later than the watermark allows are dropped by step '%s', and "
+                 "counted as late",
+                 s->name.text);
+    }
+}
+
+/* --- Checkpoints ------------------------------------------------------------------------------ */
+
+/* The nearest directory above `path` that is there already. */
+static const char *risk_there(struct arena *a, const char *path)
+{
+    char *p = arena_text(a, path);
+    struct statfs fs;
+    while (p && *p && statfs(p, &fs) != 0) {
+        char *slash = strrchr(p, '/');
+        if (!slash || slash == p) return "/";
+        *slash = '\0';
+    }
+    return p && *p ? p : "/";
+}
+
+static void risk_room(struct risk_world *w, const char *path, struct place at)
+{
+    struct statfs fs;
+    const char *there = risk_there(w->cli->arena, path);
+    if (statfs(there, &fs) != 0) return; /* what cannot be looked at is told when the job runs */
+    uint64_t unit = (uint64_t)fs.f_bsize, free = fs.f_bavail * unit, all = fs.f_blocks * unit;
+    if (free < RISK_FREE_BYTES || free < all / RISK_FREE_SHARE) {
+        risk_add(w, FAULT_WARNING, at, "make room there, or set execution.checkpointing.dir",
+                 "%s, where checkpoints lie, is nearly full: %s of %s are free; when a checkpoint "
+                 "fails, the job goes on and a kill costs the time since the last good one",
+                 there, show_size(w->cli->arena, (int64_t)free),
+                 show_size(w->cli->arena, (int64_t)all));
+    }
+    if (fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC) {
+        risk_add(w, FAULT_NOTICE, at, "set execution.checkpointing.dir to a place on a disk",
+                 "%s, where checkpoints lie, is in memory: they die with the machine", there);
+    }
+    if (access(there, W_OK) != 0) {
+        risk_add(w, FAULT_WARNING, at, "give yourself the right to write there, or set another",
+                 "checkpoints cannot be written to %s: %s", there, strerrordesc_np(errno));
+    }
+}
+
+static void risk_storage(struct risk_world *w)
+{
+    const struct settings *s = w->settings;
+    if (s->storage.index == STORAGE_JOBMANAGER) {
+        risk_add(w, FAULT_WARNING, risk_nowhere,
+                 "set execution.checkpointing.dir, and storage to filesystem",
+                 "checkpoints lie in memory only and die with the process "
+                 "(execution.checkpointing.storage: jobmanager)");
+        return;
+    }
+    if (s->interval.us < 0 && !w->plan->is_bounded) {
+        risk_add(w, FAULT_WARNING, risk_nowhere, "set execution.checkpointing.interval",
+                 "checkpointing is off: after a kill nothing is known of what was read and "
+                 "written");
+        return;
+    }
+    if (!s->dir) return;
+    const char *scheme = strstr(s->dir, "://");
+    risk_room(w, scheme ? scheme + 3 : s->dir, risk_nowhere);
+}
+
+static void risk_restart(struct risk_world *w)
+{
+    const struct settings *s = w->settings;
+    bool is_none = s->restart.index == RESTART_NONE ||
+                   (s->restart.index == RESTART_UNSET && s->interval.us < 0);
+    if (!w->plan->is_bounded && is_none) {
+        risk_add(w, FAULT_NOTICE, risk_nowhere, "restart-strategy.type: exponential-delay",
+                 "the first failure ends the job: it has no restart strategy");
+    }
+    if (!w->plan->is_bounded) {
+        risk_add(w, FAULT_NOTICE, risk_nowhere,
+                 "run it under systemd or the like, with --continue and Restart=on-failure",
+                 "there is no standby: when the process is killed or the machine goes down, "
+                 "somebody has to start the job again");
+    }
+}
+
+void risks_find(struct risks *r, struct cli *c, const struct loaded *l)
+{
+    const struct settings *s = &l->job->settings;
+    memset(r, 0, sizeof(*r));
+    struct risk_world w = {.out = r,
+                           .cli = c,
+                           .plan = l->plan,
+                           .settings = s,
+                           .goes_on = !l->plan->is_bounded || s->interval.us >= 0};
+    for (uint32_t i = 0; i < l->plan->nodes; i++) {
+        const struct plan_node *n = &l->plan->node[i];
+        switch (n->kind) {
+        case PLAN_SOURCE:
+            risk_source(&w, n);
+            break;
+        case PLAN_SINK:
+            risk_sink(&w, n);
+            break;
+        case PLAN_OP:
+            break;
+        }
+    }
+    risk_late(&w);
+    risk_storage(&w);
+    risk_restart(&w);
+}
