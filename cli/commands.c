@@ -57,7 +57,7 @@ static const struct args_option options_plan[] = {
     {"dot", NULL, 0, NULL, "as a graph for dot(1)"},
     COMMON};
 static const struct args_option options_eval[] = {
-    {"file", NULL, 0, "FILE", "one expression a line; prints expression, type, value"},
+    {"file", NULL, 0, "FILE", "one expression a line; prints expression, type, value; \\N is NULL"},
     {"type", NULL, 0, NULL, "print the type, a tab, the value"},
     COMMON};
 

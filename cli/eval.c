@@ -28,18 +28,39 @@ static enum cli_exit eval_one(struct cli *c, const struct args *a, const char *t
     if (bind_constant(c->arena, text, &e, &err) != SR_OK) {
         return cli_fail(c, CLI_CONFIG, "%s", err.words);
     }
-    const char *value = NULL;
+    struct program_text value;
     if (program_constant(c->arena, e, "UTC", &value, &err) != SR_OK) {
         return cli_fail(c, CLI_FAILED, "%s", err.words);
     }
     if (c->is_json) {
-        show_json(c,
-                  json_pack("{s:s, s:s?}", "type", type_text(c->arena, &e->type), "value", value));
+        show_json(c, json_pack("{s:s, s:s?}", "type", type_text(c->arena, &e->type), "value",
+                               value.text));
         return CLI_OK;
     }
     if (args_has(a, "type")) fprintf(c->out, "%s\t", type_text(c->arena, &e->type));
-    fprintf(c->out, "%s\n", value ? value : "NULL");
+    if (value.text) {
+        (void)fwrite(value.text, 1, value.len, c->out);
+    } else {
+        fprintf(c->out, "NULL");
+    }
+    fprintf(c->out, "\n");
     return CLI_OK;
+}
+
+/* A value as a field: a tab, a newline, a backslash and control characters are escaped. */
+static void eval_field(struct cli *c, const struct program_text *v)
+{
+    if (!v->text) fprintf(c->out, "\\N");
+    for (uint32_t i = 0; v->text && i < v->len; i++) {
+        unsigned char b = (unsigned char)v->text[i];
+        if (b == '\\' || b == '\t' || b == '\n') {
+            fprintf(c->out, "\\%c", b == '\t' ? 't' : b == '\n' ? 'n' : '\\');
+        } else if (b < 0x20 || b == 0x7F) {
+            fprintf(c->out, "\\x%02x", b);
+        } else {
+            fputc(b, c->out);
+        }
+    }
 }
 
 /* expression, type, value; errors stand in the value. */
@@ -48,7 +69,7 @@ static void eval_row(struct cli *c, const char *text)
     struct arena *arena = arena_new(); /* a line's own: a file may be long */
     struct sr_error err = {0};
     const struct expr *e = NULL;
-    const char *value = NULL;
+    struct program_text value;
     if (!arena) return;
     if (bind_constant(arena, text, &e, &err) != SR_OK) {
         fprintf(c->out, "%s\t\t!VALIDATE %s\n", text, eval_line(arena, err.words));
@@ -56,7 +77,9 @@ static void eval_row(struct cli *c, const char *text)
         fprintf(c->out, "%s\t%s\t!RUNTIME %s\n", text, type_text(arena, &e->type),
                 eval_line(arena, err.words));
     } else {
-        fprintf(c->out, "%s\t%s\t%s\n", text, type_text(arena, &e->type), value ? value : "NULL");
+        fprintf(c->out, "%s\t%s\t", text, type_text(arena, &e->type));
+        eval_field(c, &value);
+        fputc('\n', c->out);
     }
     arena_free(arena);
 }

@@ -5,6 +5,7 @@
 #include "engine/data/pool.h"
 #include "engine/expr/cast.h"
 #include "engine/expr/decimal.h"
+#include "engine/expr/instant.h"
 #include "engine/expr/moment.h"
 #include "engine/expr/number.h"
 #include "engine/expr/promote.h"
@@ -195,15 +196,14 @@ static const struct kernel cast_k_text_time = {.run = cast_text_time, .flags = K
 
 static void cast_text_stamp(struct call *k)
 {
-    int64_t *to = k->out->values;
-    int32_t precision = k->out->type.length;
     CALL_EACH_ROW(k, r)
     {
         uint32_t len;
         int32_t digits;
+        struct sr_instant v;
         const char *s = call_get(k, 0, r, &len);
-        if (moment_parse_stamp(s, len, true, &to[r], &digits)) {
-            to[r] = moment_cut(to[r], precision);
+        if (moment_parse_stamp(s, len, true, &v, &digits)) {
+            instant_put(k->out, r, v);
         } else {
             call_fail(k, r, "'%.*s' is not a TIMESTAMP like 2020-12-31 23:59:59", CAST_SHOWN(len),
                       s);

@@ -1,6 +1,8 @@
-/* Casts among DATE, TIME, TIMESTAMP and TIMESTAMP_LTZ. In the time zone UTC, the only one so far, a
+/* Casts among DATE, TIME, TIMESTAMP and TIMESTAMP_LTZ: loops of their own where both sides are
+ * numbers of us, else through struct sr_instant. In the time zone UTC, the only one so far, a
  * TIMESTAMP_LTZ has the same number as the TIMESTAMP that shows it. */
 #include "engine/expr/cast.h"
+#include "engine/expr/instant.h"
 #include "engine/expr/moment.h"
 #include "engine/expr/promote.h"
 
@@ -56,6 +58,72 @@ static void cast_stamp_same(struct call *k)
 }
 static const struct kernel cast_k_stamp_same = {.run = cast_stamp_same, .flags = KERNEL_DENSE};
 
+/* --- More than 6 digits behind the second on either side. ------------------------------------- */
+
+static void cast_date_instant(struct call *k)
+{
+    const int32_t *a = k->arg[0]->values;
+    CALL_EACH_ROW(k, r)
+    {
+        struct sr_instant v = {.ms = a[r] * MOMENT_DAY_MS};
+        instant_put(k->out, r, v);
+    }
+}
+static const struct kernel cast_k_date_instant = {.run = cast_date_instant, .flags = KERNEL_DENSE};
+
+static void cast_time_instant(struct call *k)
+{
+    const int32_t *a = k->arg[0]->values;
+    CALL_EACH_ROW(k, r)
+    {
+        struct sr_instant v = {.ms = a[r]};
+        instant_put(k->out, r, v);
+    }
+}
+static const struct kernel cast_k_time_instant = {.run = cast_time_instant, .flags = KERNEL_DENSE};
+
+static void cast_instant_date(struct call *k)
+{
+    int32_t *to = k->out->values;
+    CALL_EACH_ROW(k, r) { to[r] = (int32_t)(instant_get(k->arg[0], r).ms / MOMENT_DAY_MS); }
+}
+static const struct kernel cast_k_instant_date = {.run = cast_instant_date, .flags = KERNEL_DENSE};
+
+static void cast_instant_time(struct call *k)
+{
+    int32_t *to = k->out->values;
+    CALL_EACH_ROW(k, r)
+    {
+        int64_t rest = instant_get(k->arg[0], r).ms % MOMENT_DAY_MS;
+        to[r] = (int32_t)(rest < 0 ? rest + MOMENT_DAY_MS : rest);
+    }
+}
+static const struct kernel cast_k_instant_time = {.run = cast_instant_time, .flags = KERNEL_DENSE};
+
+static void cast_instant_stamp(struct call *k)
+{
+    CALL_EACH_ROW(k, r) { instant_put(k->out, r, instant_get(k->arg[0], r)); }
+}
+static const struct kernel cast_k_instant_stamp = {.run = cast_instant_stamp,
+                                                   .flags = KERNEL_DENSE};
+
+static const struct kernel *cast_instant(const struct sr_type *from, const struct sr_type *to)
+{
+    if (type_is_stamp(to->kind)) {
+        return type_is_stamp(from->kind) ? &cast_k_instant_stamp
+               : from->kind == SR_DATE   ? &cast_k_date_instant
+                                         : &cast_k_time_instant;
+    }
+    return to->kind == SR_DATE ? &cast_k_instant_date : &cast_k_instant_time;
+}
+
+static bool cast_is_long(const struct sr_type *t)
+{
+    return type_is_stamp(t->kind) && t->length > INSTANT_DIGITS_SMALL;
+}
+
+/* --- Which one. ------------------------------------------------------------------------------- */
+
 static void cast_time_cut(struct call *k)
 {
     static const int32_t unit[] = {1000, 100, 10, 1};
@@ -67,6 +135,9 @@ static const struct kernel cast_k_time_cut = {.run = cast_time_cut, .flags = KER
 
 const struct kernel *cast_time(const struct sr_type *from, const struct sr_type *to)
 {
+    if (cast_is_long(from) || cast_is_long(to)) {
+        return cast_instant(from, to);
+    }
     if (type_is_stamp(to->kind)) {
         if (type_is_stamp(from->kind)) {
             return from->length <= to->length ? &cast_k_stamp_same : &cast_k_stamp_cut;

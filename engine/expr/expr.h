@@ -10,6 +10,7 @@
 #ifndef SR_EXPR_EXPR_H
 #define SR_EXPR_EXPR_H
 
+#include <streamrun/batch.h>
 #include <streamrun/error.h>
 #include <streamrun/types.h>
 
@@ -36,7 +37,8 @@ struct expr {
         struct {
             uint64_t low;
             int64_t high;
-        } wide; /* DECIMAL over 18 digits */
+        } wide;                    /* DECIMAL over 18 digits */
+        struct sr_instant instant; /* TIMESTAMP, TIMESTAMP_LTZ over 6 digits; `unused` is 0 */
     } value;
     const char *text; /* CHAR to VARBINARY */
     uint32_t text_len;

@@ -91,7 +91,7 @@ static const char *text_interval(struct arena *a, int64_t ms)
 
 static const char *text_literal(struct arena *a, const struct expr *e)
 {
-    const char *value = NULL;
+    struct program_text v;
     struct sr_error err;
     if (e->is_null) {
         return "NULL";
@@ -99,24 +99,24 @@ static const char *text_literal(struct arena *a, const struct expr *e)
     if (sr_is_text(e->type.kind)) {
         return text_quoted(a, "", e->text, e->text_len);
     }
-    if (program_constant(a, e, "UTC", &value, &err) != SR_OK || !value) {
+    if (program_constant(a, e, "UTC", &v, &err) != SR_OK || !v.text) {
         return "?";
     }
     switch (e->type.kind) {
     case SR_DATE:
-        return text_quoted(a, "DATE ", value, (uint32_t)strlen(value));
+        return text_quoted(a, "DATE ", v.text, v.len);
     case SR_TIME:
-        return text_quoted(a, "TIME ", value, (uint32_t)strlen(value));
+        return text_quoted(a, "TIME ", v.text, v.len);
     case SR_TIMESTAMP:
     case SR_TIMESTAMP_LTZ:
-        return text_quoted(a, "TIMESTAMP ", value, (uint32_t)strlen(value));
+        return text_quoted(a, "TIMESTAMP ", v.text, v.len);
     case SR_INTERVAL_MONTH:
         return arena_printf(a, "INTERVAL '%lld' MONTH", (long long)e->value.i);
     case SR_INTERVAL_SECOND:
         return text_interval(a, e->value.i);
     case SR_BINARY:
     case SR_VARBINARY:
-        return text_quoted(a, "x", value, (uint32_t)strlen(value));
+        return v.text;
     case SR_BOOLEAN:
     case SR_TINYINT:
     case SR_SMALLINT:
@@ -135,7 +135,7 @@ static const char *text_literal(struct arena *a, const struct expr *e)
     case SR_KIND_COUNT:
         break;
     }
-    return value;
+    return v.text;
 }
 
 /* Names as they are, but those that could be taken for something else. */

@@ -181,6 +181,15 @@ EXTRACT_LOOP(months, int32_t, MONTH)
 EXTRACT_LOOP(span, int64_t, DAY)
 EXTRACT_CLOCK(EXTRACT_LOOP, span, int64_t)
 
+/* Of more than 6 digits: the other units do not see them. */
+static void extract_nanos(struct call *k)
+{
+    const struct sr_instant *a = k->arg[1]->values;
+    int64_t *to = k->out->values;
+    CALL_EACH_ROW(k, r) { to[r] = (a[r].ms % 1000 + 1000) % 1000 * 1000000 + a[r].ns; }
+}
+static const struct kernel extract_k_nanos = {.run = extract_nanos};
+
 #define EXTRACT_ENTRY(from, T, unit) [EXTRACT_##unit] = {.run = extract_##from##_##unit},
 
 static const struct kernel extract_k_stamp[EXTRACT_UNITS] = {
@@ -206,7 +215,7 @@ static const char *const extract_names[EXTRACT_UNITS] = {
 static const struct kernel *extract_kernels(const struct sr_type *t)
 {
     if (type_is_stamp(t->kind)) {
-        return t->length <= 6 ? extract_k_stamp : NULL;
+        return extract_k_stamp;
     }
     return t->kind == SR_DATE              ? extract_k_date
            : t->kind == SR_TIME            ? extract_k_time
@@ -219,6 +228,7 @@ bool extract_bind(struct bind_call *b)
 {
     const struct expr *unit = b->arg[0];
     const struct kernel *kernels = extract_kernels(&b->arg[1]->type);
+    bool is_long = type_is_stamp(b->arg[1]->type.kind) && b->arg[1]->type.length > 6;
     if (unit->kind != EXPR_LITERAL || unit->is_null || !sr_is_text(unit->type.kind) || !kernels) {
         return false;
     }
@@ -229,7 +239,15 @@ bool extract_bind(struct bind_call *b)
                 return bind_fails(b, "%s has no %s", type_text(b->arena, &b->arg[1]->type),
                                   extract_names[i]);
             }
-            b->kernel = &kernels[i];
+            if (is_long && i != EXTRACT_NANOSECOND) {
+                struct sr_type micros = type_with(b->arg[1]->type.kind, 6, 0);
+                b->arg[1] = expr_cast(b->arena, b->arg[1], &micros, false, b->err);
+                if (!b->arg[1]) {
+                    b->is_said = true;
+                    return false;
+                }
+            }
+            b->kernel = is_long && i == EXTRACT_NANOSECOND ? &extract_k_nanos : &kernels[i];
             b->type = type_nullable(type_of(SR_BIGINT), b->arg[1]->type.is_nullable);
             return true;
         }

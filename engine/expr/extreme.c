@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "engine/expr/decimal.h"
+#include "engine/expr/instant.h"
 #include "engine/expr/promote.h"
 
 /* The best so far stands in the result: one pass an argument. */
@@ -55,6 +56,24 @@ static void extreme_least_wide(struct call *k) { extreme_wide(k, false); }
 static const struct kernel extreme_k_wide[2] = {{.run = extreme_least_wide},
                                                 {.run = extreme_most_wide}};
 
+static void extreme_instant(struct call *k, bool is_most)
+{
+    CALL_EACH_ROW(k, r)
+    {
+        struct sr_instant best = instant_get(k->arg[0], r);
+        for (uint32_t i = 1; i < k->args; i++) {
+            struct sr_instant v = instant_get(k->arg[i], r);
+            bool is_more = instant_order(v) > instant_order(best);
+            best = is_most == is_more ? v : best;
+        }
+        instant_put(k->out, r, best);
+    }
+}
+static void extreme_most_instant(struct call *k) { extreme_instant(k, true); }
+static void extreme_least_instant(struct call *k) { extreme_instant(k, false); }
+static const struct kernel extreme_k_instant[2] = {{.run = extreme_least_instant},
+                                                   {.run = extreme_most_instant}};
+
 static void extreme_text(struct call *k, bool is_most)
 {
     CALL_EACH_ROW(k, r)
@@ -85,6 +104,9 @@ static const struct kernel *extreme_kernel(const struct sr_type *t)
     }
     if (t->kind == SR_DECIMAL && t->length > SR_DECIMAL_SMALL) {
         return extreme_k_wide;
+    }
+    if (type_is_stamp(t->kind) && t->length > INSTANT_DIGITS_SMALL) {
+        return extreme_k_instant;
     }
     switch (t->kind == SR_BOOLEAN ? 0u : sr_value_size(t)) {
     case 0:

@@ -80,8 +80,7 @@ sr_rc agg_bind(const char *name, const struct expr *arg, struct agg *out, struct
     }
     const struct sr_type *t = &arg->type;
     bool is_ordered = type_is_number(t->kind) || t->kind == SR_BOOLEAN || sr_is_text(t->kind) ||
-                      t->kind == SR_DATE || t->kind == SR_TIME ||
-                      (type_is_stamp(t->kind) && t->length <= 6);
+                      t->kind == SR_DATE || t->kind == SR_TIME || type_is_stamp(t->kind);
     bool is_good = f->kind == AGG_MIN || f->kind == AGG_MAX ? is_ordered : type_is_number(t->kind);
     if (!is_good) {
         return agg_refuse(f, t, err);

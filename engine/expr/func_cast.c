@@ -35,11 +35,6 @@ const struct func_family func_cast = {cast_funcs, sizeof(cast_funcs) / sizeof(ca
 
 const struct func *cast_func(bool is_try) { return &cast_funcs[is_try ? 1 : 0]; }
 
-static bool cast_is_beyond(const struct sr_type *t)
-{
-    return type_is_stamp(t->kind) && t->length > 6;
-}
-
 static bool cast_is_moment(enum sr_kind k)
 {
     return k == SR_DATE || k == SR_TIME || type_is_stamp(k);
@@ -48,10 +43,6 @@ static bool cast_is_moment(enum sr_kind k)
 const struct kernel *cast_kernel(const struct sr_type *from, const struct sr_type *to,
                                  const char **why)
 {
-    if (cast_is_beyond(from) || cast_is_beyond(to)) {
-        *why = "timestamps of more than 6 digits behind the second are not supported yet";
-        return NULL;
-    }
     if (type_is_number(from->kind) && type_is_stamp(to->kind)) {
         *why = "use TO_TIMESTAMP_LTZ(number, precision)";
         return NULL;

@@ -6,6 +6,7 @@
 #include "engine/expr/extreme.h"
 #include "engine/expr/family.h"
 #include "engine/expr/in_list.h"
+#include "engine/expr/instant.h"
 #include "engine/expr/program.h"
 #include "engine/expr/promote.h"
 
@@ -103,6 +104,34 @@ COMPARE_TEXT(gt, COMPARE_ORDER > 0)
 COMPARE_TEXT(ge, COMPARE_ORDER >= 0)
 COMPARE_TABLE(text, 0)
 
+/* Timestamps of more than 6 digits behind the second. */
+#define COMPARE_INSTANT(name, op)                                                   \
+    static void compare_##name##_instant(struct call *k)                            \
+    {                                                                               \
+        const struct sr_instant *a = k->arg[0]->values, *b = k->arg[1]->values;     \
+        uint8_t *to = k->out->values;                                               \
+        CALL_EACH_ROW(k, r) { to[r] = instant_order(a[r]) op instant_order(b[r]); } \
+    }                                                                               \
+    static uint32_t compare_pick_##name##_instant(struct call *k, uint16_t *to)     \
+    {                                                                               \
+        const struct sr_instant *a = k->arg[0]->values, *b = k->arg[1]->values;     \
+        uint32_t n = 0;                                                             \
+        CALL_EACH_ROW(k, r)                                                         \
+        {                                                                           \
+            to[n] = (uint16_t)r;                                                    \
+            n += instant_order(a[r]) op instant_order(b[r]);                        \
+        }                                                                           \
+        return n;                                                                   \
+    }
+
+COMPARE_INSTANT(eq, ==)
+COMPARE_INSTANT(ne, !=)
+COMPARE_INSTANT(lt, <)
+COMPARE_INSTANT(le, <=)
+COMPARE_INSTANT(gt, >)
+COMPARE_INSTANT(ge, >=)
+COMPARE_TABLE(instant, KERNEL_DENSE)
+
 /* DECIMAL of any widths and scales, integers among them. */
 static void compare_decimals(struct call *k, bool is_less, bool is_same, bool is_more)
 {
@@ -131,9 +160,9 @@ static const struct kernel compare_decimal[COMPARE_OPS] = {
 
 /* --- Typing. ---------------------------------------------------------------------------------- */
 
-static const struct kernel *compare_table(enum sr_kind kind)
+static const struct kernel *compare_table(const struct sr_type *t)
 {
-    switch (kind) {
+    switch (t->kind) {
     case SR_BOOLEAN:
         return compare_u8;
     case SR_TINYINT:
@@ -145,9 +174,10 @@ static const struct kernel *compare_table(enum sr_kind kind)
     case SR_TIME:
     case SR_INTERVAL_MONTH:
         return compare_i32;
-    case SR_BIGINT:
     case SR_TIMESTAMP:
     case SR_TIMESTAMP_LTZ:
+        return t->length > INSTANT_DIGITS_SMALL ? compare_instant : compare_i64;
+    case SR_BIGINT:
     case SR_INTERVAL_SECOND:
         return compare_i64;
     case SR_FLOAT:
@@ -201,11 +231,7 @@ static bool compare_bind_as(struct bind_call *b, uint32_t op, bool is_strict)
         b->whole = expr_cast(b->arena, b->arg[0], &b->type, false, b->err);
         return b->whole != NULL;
     }
-    if (type_is_stamp(common.kind) && common.length > 6) {
-        return bind_fails(b, "timestamps of more than 6 digits behind the second are not "
-                             "supported yet");
-    }
-    const struct kernel *table = compare_table(common.kind);
+    const struct kernel *table = compare_table(&common);
     if (!table || !compare_sides(b, &common)) {
         return false;
     }
@@ -240,7 +266,7 @@ static const struct expr *compare_literal(struct arena *a, const struct expr *te
                                           const struct expr *x)
 {
     if (test->kind != EXPR_CALL || !test->kernel || test->arg[0] != x ||
-        x->type.kind == SR_DECIMAL || !in_list_kernel(x->type.kind)) {
+        x->type.kind == SR_DECIMAL || !in_list_kernel(&x->type)) {
         return NULL;
     }
     const struct expr *literal = program_fold(a, test->arg[1], "UTC");
@@ -278,8 +304,8 @@ static bool compare_bind_in(struct bind_call *b)
     if (first == 0) {
         struct sr_type t = type_nullable(type_of(SR_BOOLEAN), list[0]->type.is_nullable);
         test[0] = literals == 2 ? compare_loosely(b, list[0], list[1])
-                                : expr_make(b->arena, b->func, in_list_kernel(list[0]->type.kind),
-                                            t, list, literals);
+                                : expr_make(b->arena, b->func, in_list_kernel(&list[0]->type), t,
+                                            list, literals);
     }
     b->whole = tests - first == 1 ? test[first] : bind_sub(b, "OR", test + first, tests - first);
     return b->whole != NULL;

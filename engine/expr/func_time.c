@@ -6,6 +6,7 @@
 
 #include "engine/data/schema.h"
 #include "engine/expr/extract.h"
+#include "engine/expr/instant.h"
 #include "engine/expr/moment.h"
 #include "engine/expr/promote.h"
 #include "engine/expr/time_format.h"
@@ -61,6 +62,39 @@ TIME_SHIFT(stamp_ms, int64_t, int64_t,
 TIME_SHIFT(months, int32_t, int32_t, (uint32_t)a[r] + (uint32_t)((uint64_t)sign * (uint64_t)b[r]))
 TIME_SHIFT(ms, int64_t, int64_t, (uint64_t)a[r] + (uint64_t)sign * (uint64_t)b[r])
 
+/* More than 6 digits behind the second: intervals are whole ms, what is below them stays. */
+static void time_instant_months(struct call *k, int64_t sign)
+{
+    const int32_t *b = k->arg[1]->values;
+    CALL_EACH_ROW(k, r)
+    {
+        struct sr_instant v = instant_get(k->arg[0], r);
+        int64_t days = moment_floor_div(v.ms, MOMENT_DAY_MS);
+        v.ms += (moment_add_months(days, sign * b[r]) - days) * MOMENT_DAY_MS;
+        instant_put(k->out, r, v);
+    }
+}
+
+static void time_instant_ms(struct call *k, uint64_t sign)
+{
+    const int64_t *b = k->arg[1]->values;
+    CALL_EACH_ROW(k, r)
+    {
+        struct sr_instant v = instant_get(k->arg[0], r);
+        v.ms = (int64_t)((uint64_t)v.ms + sign * (uint64_t)b[r]);
+        instant_put(k->out, r, v);
+    }
+}
+
+static void time_add_instant_months(struct call *k) { time_instant_months(k, 1); }
+static void time_sub_instant_months(struct call *k) { time_instant_months(k, -1); }
+static void time_add_instant_ms(struct call *k) { time_instant_ms(k, 1); }
+static void time_sub_instant_ms(struct call *k) { time_instant_ms(k, UINT64_MAX); }
+static const struct kernel time_k_instant_months[2] = {{.run = time_add_instant_months},
+                                                       {.run = time_sub_instant_months}};
+static const struct kernel time_k_instant_ms[2] = {{.run = time_add_instant_ms},
+                                                   {.run = time_sub_instant_ms}};
+
 static void time_times_months(struct call *k)
 {
     const int32_t *a = k->arg[0]->values;
@@ -77,14 +111,16 @@ static void time_times_ms(struct call *k)
 static const struct kernel time_k_times_months = {.run = time_times_months, .flags = KERNEL_DENSE};
 static const struct kernel time_k_times_ms = {.run = time_times_ms, .flags = KERNEL_DENSE};
 
-static const struct kernel *time_shift(enum sr_kind kind, bool is_months, bool is_minus)
+static const struct kernel *time_shift(const struct sr_type *t, bool is_months, bool is_minus)
 {
     const struct kernel *pair = NULL;
-    if (kind == SR_DATE) {
+    if (t->kind == SR_DATE) {
         pair = is_months ? time_k_date_months : time_k_date_ms;
-    } else if (kind == SR_TIME) {
+    } else if (t->kind == SR_TIME) {
         pair = is_months ? time_k_time_months : time_k_time_ms;
-    } else if (type_is_stamp(kind)) {
+    } else if (type_is_stamp(t->kind) && t->length > INSTANT_DIGITS_SMALL) {
+        pair = is_months ? time_k_instant_months : time_k_instant_ms;
+    } else if (type_is_stamp(t->kind)) {
         pair = is_months ? time_k_stamp_months : time_k_stamp_ms;
     }
     return pair ? &pair[is_minus] : NULL;
@@ -123,13 +159,13 @@ bool func_time_arith(struct bind_call *b, char op)
         b->arg[1] = swap;
     }
     enum sr_kind x = b->arg[0]->type.kind, y = b->arg[1]->type.kind;
-    if (!type_is_interval(y) || (type_is_stamp(x) && b->arg[0]->type.length > 6)) {
+    if (!type_is_interval(y)) {
         return false;
     }
     if (x == y) {
         b->kernel = x == SR_INTERVAL_MONTH ? &time_k_months[op == '-'] : &time_k_ms[op == '-'];
     } else {
-        b->kernel = time_shift(x, y == SR_INTERVAL_MONTH, op == '-');
+        b->kernel = time_shift(&b->arg[0]->type, y == SR_INTERVAL_MONTH, op == '-');
     }
     b->type = type_nullable(b->arg[0]->type, bind_any_nullable(b));
     return b->kernel != NULL;
@@ -159,9 +195,9 @@ static void time_to_date_by(struct call *k)
     {
         uint32_t len;
         const char *s = call_get(k, 0, r, &len);
-        int64_t us;
-        if (time_format_use(k, 1, r) && time_format_parse(k->state, s, len, &us)) {
-            to[r] = (int32_t)moment_floor_div(us, MOMENT_DAY_US);
+        struct sr_instant v;
+        if (time_format_use(k, 1, r) && time_format_parse(k->state, s, len, &v)) {
+            to[r] = (int32_t)moment_floor_div(v.ms, MOMENT_DAY_MS);
         } else {
             call_null(k, r);
         }
@@ -172,14 +208,14 @@ static const struct kernel time_k_to_date_by = {
 
 static void time_to_stamp(struct call *k)
 {
-    int64_t *to = k->out->values;
-    int32_t digits, precision = k->out->type.length;
+    int32_t digits;
     CALL_EACH_ROW(k, r)
     {
         uint32_t len;
         const char *s = call_get(k, 0, r, &len);
-        if (moment_parse_stamp(s, len, true, &to[r], &digits)) {
-            to[r] = moment_cut(to[r], precision);
+        struct sr_instant v;
+        if (moment_parse_stamp(s, len, true, &v, &digits)) {
+            instant_put(k->out, r, v);
         } else {
             call_null(k, r);
         }
@@ -189,14 +225,13 @@ static const struct kernel time_k_to_stamp = {.run = time_to_stamp};
 
 static void time_to_stamp_by(struct call *k)
 {
-    int64_t *to = k->out->values;
-    int32_t precision = k->out->type.length;
     CALL_EACH_ROW(k, r)
     {
         uint32_t len;
         const char *s = call_get(k, 0, r, &len);
-        if (time_format_use(k, 1, r) && time_format_parse(k->state, s, len, &to[r])) {
-            to[r] = moment_cut(to[r], precision);
+        struct sr_instant v;
+        if (time_format_use(k, 1, r) && time_format_parse(k->state, s, len, &v)) {
+            instant_put(k->out, r, v);
         } else {
             call_null(k, r);
         }
@@ -205,17 +240,35 @@ static void time_to_stamp_by(struct call *k)
 static const struct kernel time_k_to_stamp_by = {
     .run = time_to_stamp_by, .prepare = time_format_prepare, .release = time_format_release};
 
-/* TO_TIMESTAMP_LTZ(number, precision): 10^-precision seconds. */
+/* TO_TIMESTAMP_LTZ(number, precision): 10^-precision seconds. Digits below the millisecond count
+ * where the type has them: not when the precision is known only at run time. */
+static bool time_scale(int64_t v, int32_t p, struct sr_instant *out)
+{
+    static const int64_t unit[] = {1000, 100, 10, 1, 10, 100, 1000, 10000, 100000, 1000000};
+    if (p < 0 || p > 9) {
+        return false;
+    }
+    if (p <= 3) {
+        *out = (struct sr_instant){0};
+        return !__builtin_mul_overflow(v, unit[p], &out->ms);
+    }
+    int64_t ms = moment_floor_div(v, unit[p]);
+    *out = (struct sr_instant){.ms = ms, .ns = (int32_t)((v - ms * unit[p]) * (1000000 / unit[p]))};
+    return true;
+}
+
 static void time_of_number(struct call *k)
 {
-    static const int64_t unit[] = {1000000, 100000, 10000, 1000, 100, 10, 1};
     const int64_t *a = k->arg[0]->values;
-    int64_t *to = k->out->values;
+    bool is_small = k->out->type.length <= INSTANT_DIGITS_SMALL;
     CALL_EACH_ROW(k, r)
     {
-        int32_t p = k->args > 1 ? call_int(k, 1, r) : 3;
-        if (p < 0 || p > 6 || __builtin_mul_overflow(a[r], unit[p], &to[r])) {
+        struct sr_instant v;
+        bool is_good = time_scale(a[r], k->args > 1 ? call_int(k, 1, r) : 3, &v);
+        if (!is_good || (is_small && (v.ms > INT64_MAX / 1000 || v.ms < INT64_MIN / 1000))) {
             call_null(k, r);
+        } else {
+            instant_put(k->out, r, v);
         }
     }
 }
@@ -234,9 +287,8 @@ static bool time_bind_of_number(struct bind_call *b)
     }
     const struct expr *p = b->args > 1 ? b->arg[1] : NULL;
     bool is_known = p && p->kind == EXPR_LITERAL && !p->is_null;
-    if (is_known && (p->value.i < 0 || p->value.i > 6)) {
-        return bind_fails(b, "TO_TIMESTAMP_LTZ takes a precision from 0 to 6%s",
-                          p->value.i > 6 && p->value.i < 10 ? "; more is not supported yet" : "");
+    if (is_known && (p->value.i < 0 || p->value.i > 9)) {
+        return bind_fails(b, "TO_TIMESTAMP_LTZ takes a precision from 0 to 9");
     }
     int32_t length = is_known && p->value.i > 3 ? (int32_t)p->value.i : 3;
     b->type = type_nullable(type_with(SR_TIMESTAMP_LTZ, length, 0), true);
@@ -277,14 +329,14 @@ static bool time_bind_parse(struct bind_call *b)
 
 /* --- DATE_FORMAT. ----------------------------------------------------------------------------- */
 
-static void time_write(struct call *k, uint32_t r, int64_t us)
+static void time_write(struct call *k, uint32_t r, struct sr_instant v)
 {
     char text[TIME_FORMAT_MAX];
     uint32_t len;
     const char *why = NULL;
     if (!time_format_use(k, 1, r)) {
         call_fail(k, r, "'%s' is not a pattern of DATE_FORMAT", time_format_source(k->state));
-    } else if (time_format_write(k->state, us, text, &len, &why)) {
+    } else if (time_format_write(k->state, v, text, &len, &why)) {
         call_text(k, r, text, len);
     } else {
         call_fail(k, r, "DATE_FORMAT cannot write '%s': %s", time_format_source(k->state), why);
@@ -293,8 +345,7 @@ static void time_write(struct call *k, uint32_t r, int64_t us)
 
 static void time_format_stamp(struct call *k)
 {
-    const int64_t *a = k->arg[0]->values;
-    CALL_EACH_ROW(k, r) { time_write(k, r, a[r]); }
+    CALL_EACH_ROW(k, r) { time_write(k, r, instant_get(k->arg[0], r)); }
 }
 static const struct kernel time_k_format_stamp = {.run = time_format_stamp,
                                                   .flags = KERNEL_FAILS,
@@ -308,10 +359,10 @@ static void time_format_text(struct call *k)
     {
         uint32_t len;
         const char *s = call_get(k, 0, r, &len);
-        int64_t us;
+        struct sr_instant v;
         int32_t digits;
-        if (memchr(s, ' ', len) && moment_parse_stamp(s, len, true, &us, &digits)) {
-            time_write(k, r, us);
+        if (memchr(s, ' ', len) && moment_parse_stamp(s, len, true, &v, &digits)) {
+            time_write(k, r, v);
         } else {
             call_null(k, r);
         }
@@ -327,9 +378,6 @@ static bool time_bind_format(struct bind_call *b)
     enum sr_kind kind = b->arg[0]->type.kind;
     if (!sr_is_text(b->arg[1]->type.kind) || (!sr_is_text(kind) && !type_is_stamp(kind))) {
         return false;
-    }
-    if (type_is_stamp(kind) && b->arg[0]->type.length > 6) {
-        return bind_fails(b, "timestamps of more than 6 digits are not supported yet");
     }
     b->type = type_nullable(type_with(SR_VARCHAR, SR_LENGTH_MAX, 0), true);
     b->kernel = sr_is_text(kind) ? &time_k_format_text : &time_k_format_stamp;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/base/error.h"
+#include "engine/expr/instant.h"
 #include "engine/expr/promote.h"
 
 struct in_text {
@@ -149,14 +150,16 @@ static const struct kernel in_k_text = {.run = in_run_text,
                                         .prepare = in_list_prepare,
                                         .release = in_list_release};
 
-const struct kernel *in_list_kernel(enum sr_kind kind)
+const struct kernel *in_list_kernel(const struct sr_type *t)
 {
+    enum sr_kind kind = t->kind;
     if (type_is_string(kind)) {
         return &in_k_text;
     }
-    return kind == SR_TINYINT                                     ? &in_k_i8
-           : kind == SR_SMALLINT                                  ? &in_k_i16
-           : kind == SR_INT || kind == SR_DATE || kind == SR_TIME ? &in_k_i32
-           : kind == SR_BIGINT || type_is_stamp(kind)             ? &in_k_i64
-                                                                  : NULL;
+    return kind == SR_TINYINT                                         ? &in_k_i8
+           : kind == SR_SMALLINT                                      ? &in_k_i16
+           : kind == SR_INT || kind == SR_DATE || kind == SR_TIME     ? &in_k_i32
+           : kind == SR_BIGINT                                        ? &in_k_i64
+           : type_is_stamp(kind) && t->length <= INSTANT_DIGITS_SMALL ? &in_k_i64
+                                                                      : NULL;
 }

@@ -6,6 +6,6 @@
 
 /* For values of this kind; NULL: there is none, each literal is compared on its own. The call's
  * argument 0 is the value, all others are literals of its type that are not NULL. */
-const struct kernel *in_list_kernel(enum sr_kind kind);
+const struct kernel *in_list_kernel(const struct sr_type *t);
 
 #endif

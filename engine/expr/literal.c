@@ -7,6 +7,7 @@
 #include "engine/base/error.h"
 #include "engine/expr/decimal.h"
 #include "engine/expr/expr.h"
+#include "engine/expr/instant.h"
 #include "engine/expr/moment.h"
 #include "engine/expr/number.h"
 
@@ -151,7 +152,8 @@ const struct expr *expr_moment(struct arena *a, enum sr_kind kind, const char *t
                                struct sr_error *err)
 {
     int32_t days, ms, digits = 0;
-    int64_t value;
+    int64_t value = 0;
+    struct sr_instant v = {0};
     if (kind == SR_DATE) {
         if (!moment_parse_date(text, len, &days)) {
             return literal_fails(err, "DATE", text, len, "yyyy-MM-dd");
@@ -164,19 +166,15 @@ const struct expr *expr_moment(struct arena *a, enum sr_kind kind, const char *t
         value = ms;
         digits = digits > 3 ? 3 : digits; /* held in ms */
     } else {
-        if (!moment_parse_stamp(text, len, false, &value, &digits)) {
+        if (!moment_parse_stamp(text, len, false, &v, &digits)) {
             return literal_fails(err, "TIMESTAMP", text, len, "yyyy-MM-dd HH:mm:ss");
         }
-        if (digits > 6) {
-            (void)error_set(err, SR_ECONFIG,
-                            "TIMESTAMP '%.*s' has more than 6 digits behind the second, which is "
-                            "not supported yet",
-                            (int)len, text);
-            return NULL;
-        }
+        value = instant_us(v);
     }
     struct expr *e = literal_new(a, kind, digits, 0);
-    if (e) {
+    if (e && kind == SR_TIMESTAMP && digits > INSTANT_DIGITS_SMALL) {
+        e->value.instant = v;
+    } else if (e) {
         e->value.i = value;
     }
     return e;

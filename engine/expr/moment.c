@@ -155,7 +155,8 @@ bool moment_parse_time(const char *s, uint32_t len, bool is_short, int32_t *ms, 
     return true;
 }
 
-bool moment_parse_stamp(const char *s, uint32_t len, bool is_smart, int64_t *us, int32_t *digits)
+bool moment_parse_stamp(const char *s, uint32_t len, bool is_smart, struct sr_instant *out,
+                        int32_t *digits)
 {
     struct moment_in in = {s, s + len};
     int32_t days;
@@ -167,7 +168,8 @@ bool moment_parse_stamp(const char *s, uint32_t len, bool is_smart, int64_t *us,
     if (in.at < in.end && (!moment_char(&in, ' ') || !moment_clock(&in, false, &ns, digits))) {
         return false;
     }
-    *us = moment_of_day(days) + ns / 1000;
+    *out = (struct sr_instant){.ms = days * MOMENT_DAY_MS + ns / 1000000,
+                               .ns = (int32_t)(ns % 1000000)};
     return in.at == in.end;
 }
 
@@ -193,7 +195,8 @@ uint32_t moment_date_text(int64_t days, char *to)
     return (uint32_t)(moment_put(at, d, 2) - to);
 }
 
-static char *moment_put_clock(char *at, int64_t seconds, int64_t us, int32_t precision)
+/* `ns` is below the second. */
+static char *moment_put_clock(char *at, int64_t seconds, int32_t ns, int32_t precision)
 {
     at = moment_put(at, (int32_t)(seconds / 3600), 2);
     *at++ = ':';
@@ -202,10 +205,7 @@ static char *moment_put_clock(char *at, int64_t seconds, int64_t us, int32_t pre
     at = moment_put(at, (int32_t)(seconds % 60), 2);
     if (precision > 0) {
         *at++ = '.';
-        (void)moment_put(at, (int32_t)us, 6);
-        for (int i = 6; i < precision; i++) {
-            at[i] = '0';
-        }
+        (void)moment_put(at, ns, 9);
         at += precision;
     }
     return at;
@@ -213,15 +213,16 @@ static char *moment_put_clock(char *at, int64_t seconds, int64_t us, int32_t pre
 
 uint32_t moment_time_text(int32_t ms, int32_t precision, char *to)
 {
-    return (uint32_t)(moment_put_clock(to, ms / 1000, (int64_t)(ms % 1000) * 1000, precision) - to);
+    return (uint32_t)(moment_put_clock(to, ms / 1000, ms % 1000 * 1000000, precision) - to);
 }
 
-uint32_t moment_stamp_text(int64_t us, int32_t precision, char *to)
+uint32_t moment_stamp_text(struct sr_instant v, int32_t precision, char *to)
 {
-    int64_t days = moment_floor_div(us, MOMENT_DAY_US), rest = us - days * MOMENT_DAY_US;
+    int64_t days = moment_floor_div(v.ms, MOMENT_DAY_MS), rest = v.ms - days * MOMENT_DAY_MS;
     char *at = to + moment_date_text(days, to);
     *at++ = ' ';
-    return (uint32_t)(moment_put_clock(at, rest / 1000000, rest % 1000000, precision) - to);
+    int32_t ns = (int32_t)(rest % 1000) * 1000000 + v.ns;
+    return (uint32_t)(moment_put_clock(at, rest / 1000, ns, precision) - to);
 }
 
 static char *moment_put_plain(char *at, int64_t v)
@@ -254,5 +255,5 @@ uint32_t moment_span_text(int64_t ms, char *to)
     char *at = moment_put_plain(to + 1, v / MOMENT_DAY_MS);
     *at++ = ' ';
     int64_t rest = v % MOMENT_DAY_MS;
-    return (uint32_t)(moment_put_clock(at, rest / 1000, rest % 1000 * 1000, 3) - to);
+    return (uint32_t)(moment_put_clock(at, rest / 1000, (int32_t)(rest % 1000) * 1000000, 3) - to);
 }

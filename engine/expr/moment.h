@@ -2,8 +2,7 @@
 #ifndef SR_EXPR_MOMENT_H
 #define SR_EXPR_MOMENT_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include <streamrun/batch.h>
 
 #define MOMENT_DAY_MS   INT64_C(86400000)
 #define MOMENT_DAY_US   INT64_C(86400000000)
@@ -18,13 +17,14 @@ bool moment_cast_date(const char *s, uint32_t len, int32_t *days);
 /* "H:m:s[.fraction]"; digits is the length of the fraction. `is_short`: "H" and "H:m" as well. */
 bool moment_parse_time(const char *s, uint32_t len, bool is_short, int32_t *ms, int32_t *digits);
 /* "yyyy-M-d[ H:m:s[.fraction]]"; a day behind the end of its month becomes its last one when
- * `is_smart`. ns is below the second, us is in whole us. */
-bool moment_parse_stamp(const char *s, uint32_t len, bool is_smart, int64_t *us, int32_t *digits);
+ * `is_smart`. */
+bool moment_parse_stamp(const char *s, uint32_t len, bool is_smart, struct sr_instant *out,
+                        int32_t *digits);
 
 /* Writers answer the length. Years are four digits, of larger ones the last four, as in Flink. */
 uint32_t moment_date_text(int64_t days, char *to);
 uint32_t moment_time_text(int32_t ms, int32_t precision, char *to);
-uint32_t moment_stamp_text(int64_t us, int32_t precision, char *to);
+uint32_t moment_stamp_text(struct sr_instant v, int32_t precision, char *to);
 uint32_t moment_months_text(int32_t months, char *to); /* "+1-02" */
 uint32_t moment_span_text(int64_t ms, char *to);       /* "+1 02:03:04.567" */
 

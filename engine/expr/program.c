@@ -565,12 +565,14 @@ const struct expr *program_fold(struct arena *a, const struct expr *e, const cha
     return folded;
 }
 
-static const char *program_bytes_text(struct arena *a, const char *bytes, uint32_t len)
+/* x'00ff', as SQL writes bytes. */
+static void program_bytes_text(struct arena *a, const char *bytes, uint32_t len,
+                               struct program_text *out)
 {
     static const char digits[] = "0123456789abcdef";
     char *text = arena_get(a, (size_t)len * 2 + 4);
     if (!text) {
-        return NULL;
+        return;
     }
     char *at = text;
     *at++ = 'x';
@@ -579,12 +581,26 @@ static const char *program_bytes_text(struct arena *a, const char *bytes, uint32
         *at++ = digits[(unsigned char)bytes[i] >> 4];
         *at++ = digits[(unsigned char)bytes[i] & 15];
     }
-    *at = '\'';
-    return text;
+    *at++ = '\'';
+    *out = (struct program_text){text, (uint32_t)(at - text)};
+}
+
+/* out->text stays NULL when memory is short. */
+static void program_value_text(struct arena *a, const struct sr_column *c, struct program_text *out)
+{
+    char buffer[VALUE_TEXT_MAX];
+    uint32_t len = 0;
+    const char *bytes = type_is_string(c->type.kind) ? sr_text(c, 0, &len) : buffer;
+    if (sr_is_bytes(c->type.kind)) {
+        program_bytes_text(a, bytes, len, out);
+        return;
+    }
+    len = bytes == buffer ? value_text(c, 0, buffer) : len;
+    *out = (struct program_text){arena_text_n(a, bytes, len), len};
 }
 
 sr_rc program_constant(struct arena *a, const struct expr *e, const char *time_zone,
-                       const char **text, struct sr_error *err)
+                       struct program_text *out, struct sr_error *err)
 {
     sr_assert(err);
     if (!expr_is_constant(e)) {
@@ -596,22 +612,15 @@ sr_rc program_constant(struct arena *a, const struct expr *e, const char *time_z
     }
     struct sr_column *col = program_once(home, e, time_zone, err);
     sr_rc rc = col ? SR_OK : err->rc;
-    if (col) {
-        char buffer[VALUE_TEXT_MAX];
-        uint32_t len;
-        if (!sr_is_valid(col, 0)) {
-            *text = "NULL";
-        } else if (type_is_string(e->type.kind)) {
-            const char *bytes = sr_text(col, 0, &len);
-            *text = sr_is_text(e->type.kind) ? arena_text_n(a, bytes, len)
-                                             : program_bytes_text(a, bytes, len);
-        } else {
-            len = value_text(col, 0, buffer);
-            *text = arena_text_n(a, buffer, len);
-        }
-        column_release(col);
-        rc = *text ? SR_OK : error_set(err, SR_ENOMEM, "out of memory");
+    struct program_text text = {0};
+    if (col && sr_is_valid(col, 0)) {
+        program_value_text(a, col, &text);
+        rc = text.text ? SR_OK : error_set(err, SR_ENOMEM, "out of memory");
     }
+    column_release(col);
     home_close(home);
+    if (rc == SR_OK) {
+        *out = text;
+    }
     return rc;
 }

@@ -45,10 +45,16 @@ struct program_result {
 sr_rc program_run(struct program *p, struct sr_home *home, const struct sr_view *v, uint32_t from,
                   struct program_result *r, struct sr_error *err);
 
-/* The value of a constant expression, as text that Flink would print ("NULL" for one): for `eval`
- * and tests. SR_EDATA when computing it fails, SR_ECONFIG when it is not constant. */
+struct program_text {
+    const char *text;
+    uint32_t len;
+};
+
+/* The value of a constant expression, as text that Flink would print, ended by a \0 that `len` does
+ * not count; NULL for a NULL: for `eval` and tests. SR_EDATA when computing it fails, SR_ECONFIG
+ * when it is not constant. */
 sr_rc program_constant(struct arena *a, const struct expr *e, const char *time_zone,
-                       const char **text, struct sr_error *err);
+                       struct program_text *out, struct sr_error *err);
 /* A constant folded to a literal; e itself when it is none or when computing it fails. */
 const struct expr *program_fold(struct arena *a, const struct expr *e, const char *time_zone);
 

@@ -5,7 +5,7 @@
 
 #include "engine/base/calendar.h"
 #include "engine/base/error.h"
-#include "engine/expr/moment.h"
+#include "engine/expr/instant.h"
 
 #define TIME_FORMAT_PARTS  64u
 #define TIME_FORMAT_SOURCE 200u /* bytes of a pattern, at most */
@@ -190,10 +190,11 @@ struct format_time {
     int32_t weekday;  /* 0 is Monday */
 };
 
-static struct format_time format_time_of(int64_t us)
+static struct format_time format_time_of(struct sr_instant v)
 {
-    struct format_time t = {.c = civil_from_us(us)};
-    t.days = moment_floor_div(us, MOMENT_DAY_US);
+    struct format_time t = {.c = civil_from_us(instant_us(v))};
+    t.c.nano += v.ns % 1000;
+    t.days = moment_floor_div(v.ms, MOMENT_DAY_MS);
     t.year_day = (int32_t)(t.days - civil_days(t.c.year, 1, 1)) + 1;
     int64_t d = (t.days + 3) % 7;
     t.weekday = (int32_t)(d < 0 ? d + 7 : d);
@@ -345,12 +346,12 @@ static void format_clock(struct format_out *o, const struct time_part *p, const 
     }
 }
 
-bool time_format_write(const struct time_format *f, int64_t us, char *to, uint32_t *len,
+bool time_format_write(const struct time_format *f, struct sr_instant v, char *to, uint32_t *len,
                        const char **why)
 {
     struct format_out o = {.len = 0};
     o.to = to;
-    struct format_time t = format_time_of(us);
+    struct format_time t = format_time_of(v);
     for (uint32_t i = 0; i < f->parts; i++) {
         const struct time_part *p = &f->part[i];
         if (p->letter == 0) {
@@ -513,7 +514,7 @@ static bool format_parse_parts(const struct time_format *f, const char *s, uint3
 }
 
 /* java.sql.Timestamp.valueOf and Date.valueOf, which Flink tries when the pattern does not fit. */
-static bool format_parse_plain(const char *s, uint32_t len, int64_t *us)
+static bool format_parse_plain(const char *s, uint32_t len, struct sr_instant *out)
 {
     int32_t digits;
     while (len > 0 && *s == ' ') {
@@ -523,14 +524,15 @@ static bool format_parse_plain(const char *s, uint32_t len, int64_t *us)
     while (len > 0 && s[len - 1] == ' ') {
         len--;
     }
-    return moment_parse_stamp(s, len, true, us, &digits);
+    return moment_parse_stamp(s, len, true, out, &digits);
 }
 
-bool time_format_parse(const struct time_format *f, const char *s, uint32_t len, int64_t *us)
+bool time_format_parse(const struct time_format *f, const char *s, uint32_t len,
+                       struct sr_instant *out)
 {
     struct format_fields x = {.year = 1970, .month = 1, .day = 1, .half_hour = -1, .half = -1};
     if (!format_parse_parts(f, s, len, &x)) {
-        return format_parse_plain(s, len, us);
+        return format_parse_plain(s, len, out);
     }
     if (x.year > 9999) {
         return false;
@@ -540,7 +542,9 @@ bool time_format_parse(const struct time_format *f, const char *s, uint32_t len,
     }
     int32_t last = moment_month_days(x.year, (int32_t)x.month);
     int32_t day = x.day < last ? (int32_t)x.day : last;
-    *us = civil_days((int32_t)x.year, (int32_t)x.month, day) * MOMENT_DAY_US +
-          ((x.hour * 60 + x.minute) * 60 + x.second) * 1000000 + x.nano / 1000;
+    int64_t days = civil_days((int32_t)x.year, (int32_t)x.month, day);
+    int64_t seconds = (x.hour * 60 + x.minute) * 60 + x.second;
+    *out = (struct sr_instant){.ms = days * MOMENT_DAY_MS + seconds * 1000 + x.nano / 1000000,
+                               .ns = (int32_t)(x.nano % 1000000)};
     return true;
 }

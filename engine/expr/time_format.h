@@ -16,10 +16,11 @@ void time_format_release(void *state);
 bool time_format_use(struct call *k, uint32_t i, uint32_t r);
 const char *time_format_source(const struct time_format *f); /* the pattern, cut */
 /* False: the time lacks what the pattern asks for (a zone); *why says it. */
-bool time_format_write(const struct time_format *f, int64_t us, char *to, uint32_t *len,
+bool time_format_write(const struct time_format *f, struct sr_instant v, char *to, uint32_t *len,
                        const char **why);
 /* Missing parts are those of 1970-01-01 00:00:00. What does not fit the pattern may still be
  * "yyyy-M-d[ H:m:s[.f]]", as Flink has it. */
-bool time_format_parse(const struct time_format *f, const char *s, uint32_t len, int64_t *us);
+bool time_format_parse(const struct time_format *f, const char *s, uint32_t len,
+                       struct sr_instant *out);
 
 #endif

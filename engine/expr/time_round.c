@@ -5,7 +5,7 @@
 
 #include "engine/base/calendar.h"
 #include "engine/data/schema.h"
-#include "engine/expr/moment.h"
+#include "engine/expr/instant.h"
 #include "engine/expr/promote.h"
 
 /* As Flink does it: units from a week up look at the day only, which of a time before 1970 is the
@@ -80,30 +80,37 @@ static int64_t round_ms(enum round_unit unit, int64_t ms, bool is_ceil)
     return is_ceil && low != ms ? low + size : low;
 }
 
+/* What is below a millisecond counts for CEIL to MILLISECOND only. */
+static struct sr_instant round_instant(enum round_unit unit, struct sr_instant v, bool is_ceil)
+{
+    int64_t ms = unit < ROUND_DAY ? round_day(unit, v.ms / MOMENT_DAY_MS, is_ceil) * MOMENT_DAY_MS
+                                  : round_ms(unit, v.ms, is_ceil);
+    bool is_up = unit == ROUND_MILLISECOND && is_ceil && v.ns > 0;
+    return (struct sr_instant){.ms = is_up ? ms + 1 : ms};
+}
+
 static int64_t round_stamp(enum round_unit unit, int64_t us, bool is_ceil)
 {
-    int64_t ms = moment_floor_div(us, 1000);
-    return unit < ROUND_DAY ? round_day(unit, ms / MOMENT_DAY_MS, is_ceil) * MOMENT_DAY_US
-                            : round_ms(unit, ms, is_ceil) * 1000;
+    return instant_us(round_instant(unit, instant_of_us(us), is_ceil));
 }
 
-static int64_t round_date(enum round_unit unit, int32_t days, bool is_ceil)
+static int32_t round_date(enum round_unit unit, int32_t days, bool is_ceil)
 {
-    return unit <= ROUND_DAY ? round_day(unit, days, is_ceil) : days;
+    return unit <= ROUND_DAY ? (int32_t)round_day(unit, days, is_ceil) : days;
 }
 
-static int64_t round_time(enum round_unit unit, int32_t ms, bool is_ceil)
+static int32_t round_time(enum round_unit unit, int32_t ms, bool is_ceil)
 {
-    return round_ms(unit, ms, is_ceil);
+    return (int32_t)round_ms(unit, ms, is_ceil);
 }
 
 /* A kernel a type, unit and direction: all but the row is known where the loop is. */
-#define ROUND_LOOP(from, T, unit, way, is_ceil)                                       \
-    static void round_##from##_##unit##_##way(struct call *k)                         \
-    {                                                                                 \
-        const T *a = k->arg[0]->values;                                               \
-        T *to = k->out->values;                                                       \
-        CALL_EACH_ROW(k, r) { to[r] = (T)round_##from(ROUND_##unit, a[r], is_ceil); } \
+#define ROUND_LOOP(from, T, unit, way, is_ceil)                                    \
+    static void round_##from##_##unit##_##way(struct call *k)                      \
+    {                                                                              \
+        const T *a = k->arg[0]->values;                                            \
+        T *to = k->out->values;                                                    \
+        CALL_EACH_ROW(k, r) { to[r] = round_##from(ROUND_##unit, a[r], is_ceil); } \
     }
 #define ROUND_BOTH(from, T, unit)           \
     ROUND_LOOP(from, T, unit, floor, false) \
@@ -121,11 +128,15 @@ static int64_t round_time(enum round_unit unit, int32_t ms, bool is_ceil)
 
 ROUND_DAYS(ROUND_BOTH, stamp, int64_t)
 ROUND_CLOCK(ROUND_BOTH, stamp, int64_t)
+ROUND_DAYS(ROUND_BOTH, instant, struct sr_instant)
+ROUND_CLOCK(ROUND_BOTH, instant, struct sr_instant)
 ROUND_DAYS(ROUND_BOTH, date, int32_t)
 ROUND_CLOCK(ROUND_BOTH, time, int32_t)
 
 static const struct kernel round_k_stamp[ROUND_UNITS][2] = {
     ROUND_DAYS(ROUND_ENTRY, stamp, ) ROUND_CLOCK(ROUND_ENTRY, stamp, )};
+static const struct kernel round_k_instant[ROUND_UNITS][2] = {
+    ROUND_DAYS(ROUND_ENTRY, instant, ) ROUND_CLOCK(ROUND_ENTRY, instant, )};
 static const struct kernel round_k_date[ROUND_UNITS][2] = {ROUND_DAYS(ROUND_ENTRY, date, )};
 static const struct kernel round_k_time[ROUND_UNITS][2] = {ROUND_CLOCK(ROUND_ENTRY, time, )};
 /* clang-format on */
@@ -134,7 +145,7 @@ bool time_round_bind(struct bind_call *b, bool is_ceil)
 {
     const struct sr_type *t = &b->arg[0]->type;
     const struct expr *unit = b->arg[1];
-    bool is_stamp = type_is_stamp(t->kind) && t->length <= 6;
+    bool is_stamp = type_is_stamp(t->kind), is_long = is_stamp && t->length > INSTANT_DIGITS_SMALL;
     if (unit->kind != EXPR_LITERAL || unit->is_null || !sr_is_text(unit->type.kind) ||
         (!is_stamp && t->kind != SR_DATE && t->kind != SR_TIME)) {
         return false;
@@ -144,7 +155,8 @@ bool time_round_bind(struct bind_call *b, bool is_ceil)
             strncasecmp(round_names[i], unit->text, unit->text_len) != 0) {
             continue;
         }
-        b->kernel = is_stamp             ? &round_k_stamp[i][is_ceil]
+        b->kernel = is_long              ? &round_k_instant[i][is_ceil]
+                    : is_stamp           ? &round_k_stamp[i][is_ceil]
                     : t->kind == SR_DATE ? &round_k_date[i][is_ceil]
                                          : &round_k_time[i][is_ceil];
         b->type = *t;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "engine/expr/decimal.h"
-#include "engine/expr/moment.h"
+#include "engine/expr/instant.h"
 #include "engine/expr/number.h"
 
 static uint32_t value_bool(bool v, char *to)
@@ -60,8 +60,7 @@ uint32_t value_text(const struct sr_column *c, uint32_t r, char *to)
         return moment_time_text(((const int32_t *)v)[r], c->type.length, to);
     case SR_TIMESTAMP:
     case SR_TIMESTAMP_LTZ:
-        return c->type.length <= 6 ? moment_stamp_text(((const int64_t *)v)[r], c->type.length, to)
-                                   : 0;
+        return moment_stamp_text(instant_get(c, r), c->type.length, to);
     case SR_INTERVAL_MONTH:
         return moment_months_text(((const int32_t *)v)[r], to);
     case SR_INTERVAL_SECOND:

@@ -7,6 +7,7 @@
 #include "engine/base/error.h"
 #include "engine/data/schema.h"
 #include "engine/expr/decimal.h"
+#include "engine/expr/instant.h"
 
 typedef sr_rc agg_fold_fn(const struct accumulator *c, struct sr_map *m,
                           const struct agg_rows *rows);
@@ -23,6 +24,7 @@ enum agg_form {
     AGG_F32,
     AGG_F64,
     AGG_DECIMAL, /* of any width */
+    AGG_INSTANT, /* timestamps of more than 6 digits */
     AGG_U8,
     AGG_TEXT,
     AGG_FORM_COUNT
@@ -270,6 +272,37 @@ static sr_rc agg_fold_max_decimal(const struct accumulator *c, struct sr_map *m,
     return agg_fold_pick_decimal(c, m, rows, 1);
 }
 
+static sr_rc agg_fold_pick_instant(const struct accumulator *c, struct sr_map *m,
+                                   const struct agg_rows *rows, bool is_max)
+{
+    const struct sr_instant *arg = rows->arg->values;
+    for (uint32_t i = 0; i < rows->count; i++) {
+        if (agg_value_sign(rows, i) == 0) {
+            continue;
+        }
+        uint32_t slot = rows->slot[i];
+        struct sr_instant *kept = sr_map_at(m, slot, c->value), v = arg[rows->row[i]];
+        bool is_later = instant_order(v) > instant_order(*kept);
+        if (sr_map_is_null(m, slot, c->value) || is_later == is_max) {
+            *kept = v;
+            sr_map_set_null(m, slot, c->value, false);
+        }
+    }
+    return SR_OK;
+}
+
+static sr_rc agg_fold_min_instant(const struct accumulator *c, struct sr_map *m,
+                                  const struct agg_rows *rows)
+{
+    return agg_fold_pick_instant(c, m, rows, false);
+}
+
+static sr_rc agg_fold_max_instant(const struct accumulator *c, struct sr_map *m,
+                                  const struct agg_rows *rows)
+{
+    return agg_fold_pick_instant(c, m, rows, true);
+}
+
 /* Below, at or above zero, by bytes. */
 static int agg_compare_text(const char *a, uint32_t la, const uint8_t *b, uint32_t lb)
 {
@@ -393,6 +426,7 @@ static const struct agg_kernel agg_kernels[] = {
     {AGG_MIN,   AGG_F32,     false, false, SR_NULL,    agg_fold_min_f32,     agg_result_kept},
     {AGG_MIN,   AGG_F64,     false, false, SR_NULL,    agg_fold_min_f64,     agg_result_kept},
     {AGG_MIN,   AGG_DECIMAL, false, false, SR_NULL,    agg_fold_min_decimal, agg_result_kept},
+    {AGG_MIN,   AGG_INSTANT, false, false, SR_NULL,    agg_fold_min_instant, agg_result_kept},
     {AGG_MIN,   AGG_TEXT,    false, false, SR_NULL,    agg_fold_min_text,    agg_result_text},
     {AGG_MAX,   AGG_U8,      false, false, SR_NULL,    agg_fold_max_u8,      agg_result_kept},
     {AGG_MAX,   AGG_I8,      false, false, SR_NULL,    agg_fold_max_i8,      agg_result_kept},
@@ -402,6 +436,7 @@ static const struct agg_kernel agg_kernels[] = {
     {AGG_MAX,   AGG_F32,     false, false, SR_NULL,    agg_fold_max_f32,     agg_result_kept},
     {AGG_MAX,   AGG_F64,     false, false, SR_NULL,    agg_fold_max_f64,     agg_result_kept},
     {AGG_MAX,   AGG_DECIMAL, false, false, SR_NULL,    agg_fold_max_decimal, agg_result_kept},
+    {AGG_MAX,   AGG_INSTANT, false, false, SR_NULL,    agg_fold_max_instant, agg_result_kept},
     {AGG_MAX,   AGG_TEXT,    false, false, SR_NULL,    agg_fold_max_text,    agg_result_text},
 };
 /* clang-format on */
@@ -428,7 +463,7 @@ static enum agg_form agg_form(enum agg_kind kind, const struct sr_type *t)
         return AGG_I64;
     case SR_TIMESTAMP:
     case SR_TIMESTAMP_LTZ:
-        return t->length <= 6 ? AGG_I64 : AGG_FORM_COUNT;
+        return t->length <= 6 ? AGG_I64 : AGG_INSTANT;
     case SR_FLOAT:
         return AGG_F32;
     case SR_DOUBLE:

@@ -60,6 +60,10 @@ static void batch_fill(struct batch *b, uint32_t column, uint32_t r, uint64_t *s
     case BATCH_N:
         ((int64_t *)c->values)[r] = (int64_t)(x % 200001) - 100000;
         break;
+    case BATCH_O:
+        ((struct sr_instant *)c->values)[r] = (struct sr_instant){
+            .ms = (int64_t)(x % 100) * 10000000000 - 300000000000, .ns = (int32_t)(x % 3)};
+        break;
     default:
         ((int64_t *)c->values)[r] = ((int64_t)(x % 4000000000u) - 1000000000) * 1000000;
         break;
@@ -75,7 +79,8 @@ void batch_open(struct batch *b, uint32_t rows, uint64_t seed, bool with_nulls)
                                               type_with(SR_VARCHAR, SR_LENGTH_MAX, 0),
                                               type_of(SR_BOOLEAN),
                                               type_with(SR_DECIMAL, 10, 2),
-                                              type_with(SR_TIMESTAMP, 3, 0)};
+                                              type_with(SR_TIMESTAMP, 3, 0),
+                                              type_with(SR_TIMESTAMP, 9, 0)};
     b->view = view_new(b->home, BATCH_COLS);
     ck_assert_ptr_nonnull(b->view);
     b->view->rows = rows;
@@ -105,7 +110,7 @@ void batch_close(struct batch *b)
 
 const struct expr *batch_col(struct batch *b, char letter)
 {
-    return expr_column(b->arena, &b->schema, (uint32_t)(strchr("ildsbnt", letter) - "ildsbnt"));
+    return expr_column(b->arena, &b->schema, (uint32_t)(strchr("ildsbnto", letter) - "ildsbnto"));
 }
 
 const struct expr *batch_num(struct batch *b, const char *text)

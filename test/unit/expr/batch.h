@@ -1,5 +1,5 @@
 /* Batches for tests of expressions: a view of columns i INT, l BIGINT, d DOUBLE, s STRING, b
- * BOOLEAN, n DECIMAL(10, 2), t TIMESTAMP(3), with NULLs, of a seed. */
+ * BOOLEAN, n DECIMAL(10, 2), t TIMESTAMP(3), o TIMESTAMP(9), with NULLs, of a seed. */
 #ifndef TEST_UNIT_EXPR_BATCH_H
 #define TEST_UNIT_EXPR_BATCH_H
 
@@ -8,7 +8,7 @@
 #include "engine/data/schema.h"
 #include "engine/expr/program.h"
 
-enum { BATCH_I, BATCH_L, BATCH_D, BATCH_S, BATCH_B, BATCH_N, BATCH_T, BATCH_COLS };
+enum { BATCH_I, BATCH_L, BATCH_D, BATCH_S, BATCH_B, BATCH_N, BATCH_T, BATCH_O, BATCH_COLS };
 
 struct batch {
     struct sr_home *home;

@@ -255,9 +255,9 @@ END_TEST
 static const char *constant(struct batch *b, const struct expr *e)
 {
     struct sr_error err = {0};
-    const char *text = NULL;
-    ck_assert_msg(program_constant(b->arena, e, "UTC", &text, &err) == SR_OK, "%s", err.words);
-    return text;
+    struct program_text v;
+    ck_assert_msg(program_constant(b->arena, e, "UTC", &v, &err) == SR_OK, "%s", err.words);
+    return v.text ? v.text : "NULL";
 }
 
 /* In a regular expression \r ends a line as \n does: a dot matches neither, and $ stands in front

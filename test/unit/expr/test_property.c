@@ -62,6 +62,30 @@ static const struct expr *tree_number(struct batch *b, char type, int depth, uin
     return batch_cast(b, e, name);
 }
 
+static const struct expr *tree_time(struct batch *b, char type, int depth, uint64_t *seed)
+{
+    const struct expr *at = tree(b, batch_random(seed) % 2 ? 't' : 'o', depth, seed), *e;
+    struct sr_error err = {0};
+    bool is_minus = batch_random(seed) % 2 != 0;
+    switch (batch_random(seed) % 4) {
+    case 0:
+        e = expr_interval(b->arena, "13", 2, is_minus, "MONTH", NULL, &err);
+        e = batch_call(b, "+", at, e, NULL);
+        break;
+    case 1:
+        e = expr_interval(b->arena, "1.5", 3, is_minus, "SECOND", NULL, &err);
+        e = batch_call(b, "-", at, e, NULL);
+        break;
+    case 2:
+        e = batch_call(b, is_minus ? "FLOOR" : "CEIL", at, batch_str(b, "DAY"), NULL);
+        break;
+    default:
+        e = batch_call(b, is_minus ? "GREATEST" : "LEAST", at, tree(b, type, depth, seed), NULL);
+        break;
+    }
+    return batch_cast(b, e, type == 't' ? "TIMESTAMP(3)" : "TIMESTAMP(9)");
+}
+
 static const struct expr *tree_text(struct batch *b, int depth, uint64_t *seed)
 {
     static const char *const ones[] = {"UPPER", "LOWER", "TRIM", "REVERSE", "LTRIM"};
@@ -74,7 +98,7 @@ static const struct expr *tree_text(struct batch *b, int depth, uint64_t *seed)
         e = batch_call(b, "CONCAT", s, tree(b, 's', depth, seed), NULL);
         break;
     case 2:
-        e = tree(b, "ildnbt"[batch_random(seed) % 6], depth, seed);
+        e = tree(b, "ildnbto"[batch_random(seed) % 7], depth, seed);
         break;
     case 3:
         e = batch_call(b, "SPLIT_INDEX", s, batch_str(b, ","), tree(b, 'i', depth, seed));
@@ -96,7 +120,7 @@ static const struct expr *tree_bool(struct batch *b, int depth, uint64_t *seed)
 {
     static const char *const ops[] = {"=", "<>", "<", "<=", ">", ">="};
     static const char *const tests[] = {"NOT", "IS NULL", "IS TRUE", "IS NOT FALSE"};
-    char type = "ildnstb"[batch_random(seed) % 7];
+    char type = "ildnstbo"[batch_random(seed) % 8];
     switch (batch_random(seed) % 6) {
     case 0:
         return batch_call(b, "AND", tree(b, 'b', depth, seed), tree(b, 'b', depth, seed), NULL);
@@ -114,7 +138,7 @@ static const struct expr *tree_bool(struct batch *b, int depth, uint64_t *seed)
 
 static const struct expr *tree(struct batch *b, char type, int depth, uint64_t *seed)
 {
-    if (depth == 0 || type == 't') {
+    if (depth == 0) {
         return leaf(b, type, seed);
     }
     depth--;
@@ -126,9 +150,10 @@ static const struct expr *tree(struct batch *b, char type, int depth, uint64_t *
         return batch_call(b, "COALESCE", tree(b, type, depth, seed), tree(b, type, depth, seed),
                           NULL);
     default:
-        return type == 's'   ? tree_text(b, depth, seed)
-               : type == 'b' ? tree_bool(b, depth, seed)
-                             : tree_number(b, type, depth, seed);
+        return type == 's'                  ? tree_text(b, depth, seed)
+               : type == 't' || type == 'o' ? tree_time(b, type, depth, seed)
+               : type == 'b'                ? tree_bool(b, depth, seed)
+                                            : tree_number(b, type, depth, seed);
     }
 }
 
@@ -212,8 +237,8 @@ static void check_tree(uint64_t seed)
     uint64_t random = seed;
     batch_open(&b, ROWS, seed, seed % 4 != 0);
     const struct expr *condition = seed % 3 == 0 ? NULL : tree(&b, 'b', 2, &random);
-    const struct expr *out[2] = {tree(&b, "ildsbn"[batch_random(&random) % 6], 4, &random),
-                                 tree(&b, "ildsbn"[batch_random(&random) % 6], 3, &random)};
+    const struct expr *out[2] = {tree(&b, "ildsbnto"[batch_random(&random) % 8], 4, &random),
+                                 tree(&b, "ildsbnto"[batch_random(&random) % 8], 3, &random)};
     struct program_conf conf = {
         .in = &b.schema, .condition = condition, .out = out, .outs = 2, .time_zone = "UTC"};
     struct program *p = NULL;
