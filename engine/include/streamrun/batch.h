@@ -86,6 +86,8 @@ struct sr_column {
     struct sr_column *next; /* the home's, while idle */
 };
 
+struct sr_origin; /* where rows came from: engine/data/origin.h */
+
 struct sr_view {
     uint32_t size;   /* sizeof as the maker knew it */
     uint32_t rows;   /* stored in each column */
@@ -102,6 +104,10 @@ struct sr_view {
     uint16_t sel_space[SR_BATCH_ROWS]; /* room that `sel` may point to */
     struct sr_home *home;
     struct sr_view *next; /* the home's, while idle */
+    /* Place and bytes of the records that the stored rows were read from; NULL: not known, as behind
+     * an operator that keeps state. Shared by reference; views of the same stored rows have the
+     * same. */
+    struct sr_origin *origin;
 };
 
 /* Visit the live rows. `r` is a row number, good for any column. */

@@ -106,6 +106,9 @@ struct sr_poll {
                         then, and the position is behind it already. While it is being passed over,
                         polls show no bytes. */
     struct sr_wait wait;
+    int64_t
+        at; /* of a stream: offset of `bytes` in the file, as people count; left at -1: the bytes
+                   that the split gave before are counted */
 };
 
 struct sr_source_type {

@@ -18,6 +18,7 @@ struct sr_bad {
     uint32_t at, len; /* its bytes in sr_decode.bytes */
     uint32_t row;     /* rows of the builder that came before it */
     char words[160];  /* why, as a sentence without its place */
+    uint32_t mark;    /* 1 + byte of the record where the value at fault begins; 0: not known */
 };
 
 #define SR_BAD_MAX 64u
@@ -39,8 +40,8 @@ struct sr_decode {
     uint32_t used; /* bytes (a stream) or records (framed) that are done with */
     uint32_t
         *row_at; /* by builder row: where its record begins in `bytes`; filled by the decoder */
-    struct sr_bad
-        *bad; /* room for SR_BAD_MAX; when full the decoder stops before the next bad one */
+    struct sr_bad *
+        bad; /* room for SR_BAD_MAX, every `mark` 0; when full the decoder stops before the next bad one */
     uint32_t bads;
     uint32_t skipped; /* header lines and blank lines: records that are no rows */
 };

@@ -41,6 +41,8 @@ struct sr_op_io {
                                           state; used = rows passed on + these three + bads */
     uint32_t bads;
     struct sr_bad_row *bad; /* room for SR_BAD_ROWS_MAX */
+    uint16_t *late_row; /* row numbers in `in` of the `late` rows, in order; room for SR_BATCH_ROWS;
+                           NULL: not wanted */
 };
 
 struct sr_op_open {
