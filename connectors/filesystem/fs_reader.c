@@ -408,6 +408,7 @@ static enum sr_polled fs_reader_show(struct fs_reader *r, struct sr_poll *p)
     p->record = NULL;
     p->records = 0;
     p->at_start = s->offset == 0;
+    p->at = (int64_t)s->offset;
     p->at_end = r->read_end == r->stop;
     return SR_POLL_DATA;
 }

@@ -170,6 +170,7 @@ static enum sr_polled stdin_show(struct stdin_reader *r, struct sr_poll *p)
     p->record = NULL;
     p->records = 0;
     p->at_start = r->offset == 0;
+    p->at = (int64_t)r->offset;
     p->at_end = r->has_ended;
     return SR_POLL_DATA;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/base/assert.h"
+#include "engine/data/origin.h"
 
 /* Idle memory beyond this goes back to the machine: a burst must not stay in the RSS for ever. */
 #define HOME_IDLE_BYTES_MAX ((size_t)16 << 20)
@@ -19,12 +20,14 @@
 #define COLUMN_LISTS     (COLUMN_SHIFT_MAX - COLUMN_SHIFT_MIN + 1)
 #define COLUMN_SIZES     6u /* of a value: 0, 1, 2, 4, 8, 16 */
 
-/* Free lists: buffers by size, columns by rows and the size of a value, views by their room. */
+/* Free lists: buffers by size, columns by rows and the size of a value, views by their room,
+ * origins. */
 enum {
     LIST_BUFFER = 0,
     LIST_COLUMN = LIST_BUFFER + BUFFER_LISTS,
     LIST_VIEW = LIST_COLUMN + COLUMN_LISTS * COLUMN_SIZES,
-    LIST_COUNT = LIST_VIEW + VIEW_LISTS,
+    LIST_ORIGIN = LIST_VIEW + VIEW_LISTS,
+    LIST_COUNT,
     LIST_NONE = LIST_COUNT /* not pooled */
 };
 
@@ -484,6 +487,35 @@ bool column_put_bytes(struct sr_home *h, struct sr_column *c, uint32_t r, const 
     return true;
 }
 
+/* --- Origins --------------------------------------------------------------------------------- */
+
+struct sr_origin *origin_new(struct sr_home *h)
+{
+    bool is_fresh = false;
+    struct sr_origin *o = piece_take(h, LIST_ORIGIN, sizeof(*o), &is_fresh);
+    if (o) {
+        memset(o, 0, offsetof(struct sr_origin, at));
+        o->refs = 1;
+        o->home = h;
+    }
+    return o;
+}
+
+struct sr_origin *origin_hold(struct sr_origin *o)
+{
+    (void)__atomic_fetch_add(&o->refs, 1, __ATOMIC_RELAXED); /* the caller holds one already */
+    return o;
+}
+
+void origin_release(struct sr_origin *o)
+{
+    if (o && refs_drop(&o->refs)) {
+        buffer_release(o->split);
+        buffer_release(o->raw);
+        piece_return(o);
+    }
+}
+
 /* --- Views ----------------------------------------------------------------------------------- */
 
 struct sr_view *view_new(struct sr_home *h, uint32_t cols)
@@ -514,6 +546,7 @@ struct sr_view *view_new(struct sr_home *h, uint32_t cols)
     v->watermark_end = SR_WATERMARK_NONE;
     v->home = h;
     v->next = NULL;
+    v->origin = NULL;
     return v;
 }
 
@@ -527,6 +560,7 @@ void view_release(struct sr_view *v)
     }
     buffer_release(v->change);
     buffer_release(v->watermark);
+    origin_release(v->origin);
     piece_return(v);
 }
 
@@ -546,6 +580,7 @@ struct sr_view *view_slice(struct sr_home *h, const struct sr_view *v, uint32_t 
     s->split = v->split;
     s->change = v->change ? buffer_hold(v->change) : NULL;
     s->watermark = v->watermark ? buffer_hold(v->watermark) : NULL;
+    s->origin = v->origin ? origin_hold(v->origin) : NULL;
     /* The end of the view is only in the slice that has it. */
     s->watermark_end = from + count == v->picked ? v->watermark_end : SR_WATERMARK_NONE;
     if (v->sel || count != v->rows) {

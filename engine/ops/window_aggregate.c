@@ -147,21 +147,26 @@ static void window_report(const struct window_aggregate *w, struct sr_op_io *io)
 
 /* Keeps in base.row the rows that are in time, and the ends of their windows; answers how many are
  * late. */
-static uint32_t window_assign(struct window_aggregate *w, const struct sr_view *v)
+static uint32_t window_assign(struct window_aggregate *w, const struct sr_view *v,
+                              uint16_t *late_row)
 {
     struct aggregate *a = &w->base;
     const int64_t *us = v->col[a->step->time_column]->values;
     uint32_t kept = 0;
+    uint32_t late = 0;
     for (uint32_t i = 0; i < a->rows; i++) {
         uint32_t r = a->row[i];
         int64_t end = window_start(w, moment_ms(us[r])) + w->size_ms;
         if (window_watermark(w, v, r) >= end - 1) {
+            if (late_row) {
+                late_row[late] = (uint16_t)r;
+            }
+            late++;
             continue;
         }
         a->row[kept] = (uint16_t)r;
         w->end[kept++] = end;
     }
-    uint32_t late = a->rows - kept;
     a->rows = kept;
     return late;
 }
@@ -197,7 +202,7 @@ static sr_rc window_take(struct window_aggregate *w, uint32_t count, struct sr_o
     }
     sr_rc rc = aggregate_begin(a, some, 0, io, &io->used, err);
     if (rc == SR_OK) {
-        io->late = window_assign(w, some);
+        io->late = window_assign(w, some, io->late_row);
         rc = window_fold(w, some, err);
     }
     aggregate_end(a);

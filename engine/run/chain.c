@@ -5,6 +5,7 @@
 
 #include "engine/base/assert.h"
 #include "engine/base/error.h"
+#include "engine/data/origin.h"
 
 /* --- Opening ---------------------------------------------------------------------------------- */
 
@@ -167,12 +168,13 @@ static sr_rc chain_bad_rows(struct chain_level *l, const struct sr_op_io *io, st
                      (int)sizeof(io->bad[0].words), io->bad[0].words);
 }
 
-/* A stateless operator passes on the watermarks that its rows arrived under. */
-static void chain_keep_watermarks(const struct chain_level *l, struct sr_view *out)
+/* A stateless operator passes on the watermarks that its rows arrived under, and their origin. */
+static void chain_keep(const struct chain_level *l, struct sr_view *out)
 {
     const struct sr_view *in = l->view;
-    if (l->node->op->is_keyed || out->watermark || !in->watermark || out->rows != in->rows) return;
-    out->watermark = buffer_hold(in->watermark);
+    if (l->node->op->is_keyed || out->rows != in->rows) return;
+    if (!out->watermark && in->watermark) out->watermark = buffer_hold(in->watermark);
+    if (!out->origin && in->origin) out->origin = origin_hold(in->origin);
 }
 
 /* The view is used up: the watermark that it moved comes next. `out` is its last output, or
@@ -215,7 +217,7 @@ static sr_rc chain_process(struct chain *c, uint32_t level, int64_t now_us, stru
     }
     struct sr_view *out = io.out;
     if (out) {
-        chain_keep_watermarks(l, out);
+        chain_keep(l, out);
         out->watermark_end = SR_WATERMARK_NONE;
         out->split = l->view->split;
         if (level == c->stamp_level) stamp_view(c->stamp, out, now_us);

@@ -5,6 +5,8 @@
 
 #define SOURCE_DECODE_BYTES \
     SR_BATCH_BYTES /* given to a decoder at once, unless a record is larger */
+#define SOURCE_SPAN_MAX \
+    (INT64_C(1) << 30) /* bytes of a split from which the rows of one view are */
 
 /* Where in its split a bad record lies: bytes of a stream, records of framed input. */
 static int64_t source_bad_at(const struct source *s, const struct sr_bad *bad)
@@ -56,36 +58,14 @@ void source_passed(struct source *s)
                 split->id, (unsigned long long)split->done);
     }
     split->done += (int64_t)s->block.poll.passed;
+    if (split->lines >= 0) split->lines++;
 }
 
-/* In place of row_at, by row behind the first `before`: the number of its record in the poll. */
-static void source_number_records(const struct source_block *b, uint32_t before, uint32_t rows,
-                                  uint32_t *row_at)
-{
-    const struct sr_span *record = b->poll.record;
-    uint32_t k = b->used, last_at = 0;
-    for (uint32_t r = before; r < rows; r++) {
-        uint32_t at = row_at[r];
-        bool is_empty_done = r > before && at == last_at && record[k].len == 0;
-        while (k + 1 < b->poll.records && (record[k].at < at || is_empty_done)) {
-            k++;
-            is_empty_done = false;
-        }
-        last_at = at;
-        row_at[r] = k;
-    }
-}
-
-sr_rc source_fill_metadata(struct source *s, uint32_t before, const uint32_t *row_at,
-                           struct sr_error *err)
+sr_rc source_fill_metadata(struct source *s, uint32_t before, struct sr_error *err)
 {
     uint32_t rows = s->rows.rows - before;
     if (s->node->metadatas == 0 || rows == 0) return SR_OK;
-    const uint32_t *record = NULL;
-    if (s->block.poll.record && row_at) {
-        source_number_records(&s->block, before, s->rows.rows, s->row_at);
-        record = row_at + before;
-    }
+    const uint32_t *record = s->block.poll.record ? s->record_of + before : NULL;
     s->rows.rows = before; /* the reader puts its columns to the same rows */
     sr_rc rc =
         s->node->source->fill_metadata(s->reader, s->block.poll.split, record, rows, &s->rows, err);
@@ -105,6 +85,14 @@ static uint64_t source_used_bytes(const struct sr_decode *d)
     return sum;
 }
 
+/* Lines that were used up. Where a record is a line, they need not be looked for. */
+static void source_count_lines(struct source *s, const struct sr_decode *d)
+{
+    struct split *split = &source_find(s, s->block.poll.split)->split;
+    if (split->lines < 0 || !s->has_lines || d->record) return;
+    split->lines += (int64_t)origin_lines(d->bytes, d->used);
+}
+
 static struct sr_decode source_decode_args(struct source *s, uint32_t bytes_max)
 {
     struct source_block *b = &s->block;
@@ -114,7 +102,7 @@ static struct sr_decode source_decode_args(struct source *s, uint32_t bytes_max)
                           .at_start = b->poll.at_start && b->used == 0,
                           .at_end = b->poll.at_end,
                           .out = &s->rows,
-                          .row_at = s->row_at,
+                          .row_at = s->origin->at,
                           .bad = s->bad};
     if (b->poll.record) {
         d.record = b->poll.record + b->used;
@@ -138,9 +126,17 @@ sr_rc source_decode(struct source *s, struct sr_error *err)
     uint32_t before = s->rows.rows;
     uint32_t all = b->poll.record ? b->poll.records : b->poll.len;
     s->rows_split = b->poll.split;
+    int64_t first = source_offset(s);
+    if (before > 0 && first - s->origin->base > SOURCE_SPAN_MAX) {
+        s->must_seal = true; /* its rows count from there in 32 bits */
+        return SR_OK;
+    }
+    enum origin_kind kind = b->poll.record ? ORIGIN_RECORDS : ORIGIN_BYTES;
+    sr_rc rc = source_begin_origin(s, kind, before, err);
+    if (rc != SR_OK) return rc;
     struct sr_decode d = source_decode_args(s, SOURCE_DECODE_BYTES);
     s->rows.cols = s->node->brought->fields; /* metadata are not the decoder's */
-    sr_rc rc = s->node->format->decode(s->decoder, &d, err);
+    rc = s->node->format->decode(s->decoder, &d, err);
     if (rc == SR_OK && d.used == 0 && d.bads == 0 && !d.record && d.len < all - b->used) {
         d = source_decode_args(s, UINT32_MAX); /* a record that is larger than what is usual */
         rc = s->node->format->decode(s->decoder, &d, err);
@@ -148,13 +144,15 @@ sr_rc source_decode(struct source *s, struct sr_error *err)
     s->rows.cols = s->node->read->fields;
     const char *id = source_find(s, b->poll.split)->split.id;
     if (rc != SR_OK) return error_wrap(err, "source '%s', split %s", s->node->step, id);
-    rc = source_fill_metadata(s, before, s->row_at, err);
+    source_place(s, &d, before, first);
+    rc = source_fill_metadata(s, before, err);
     if (rc != SR_OK) return rc;
     if (s->rows.is_broken) {
         return error_set(err, SR_ENOMEM, "source '%s': out of memory", s->node->step);
     }
     rc = source_bads(s, &d, err);
     if (rc != SR_OK) return rc;
+    source_count_lines(s, &d);
     counters_add(&s->count, COUNTER_in, s->rows.rows - before);
     pace_spend(&s->pace, s->rows.rows - before + d.bads);
     counters_add(&s->count, COUNTER_bytes_in, (int64_t)source_used_bytes(&d));

@@ -16,10 +16,17 @@ void source_free_acks(struct source *s, uint32_t count);
 /* Decodes on in the block; what is left of it when nothing more can be read waits for the next
  * poll, which brings it again with what follows. */
 sr_rc source_decode(struct source *s, struct sr_error *err);
-/* The reader's metadata into the rows behind the first `before`. `row_at`: by builder row where its
- * record begins, as the decoder told; NULL: the reader made the rows. */
-sr_rc source_fill_metadata(struct source *s, uint32_t before, const uint32_t *row_at,
-                           struct sr_error *err);
+/* The reader's metadata into the rows behind the first `before`, after source_place. */
+sr_rc source_fill_metadata(struct source *s, uint32_t before, struct sr_error *err);
+/* Offset in its split of what is decoded next: bytes of a stream, else records or rows. */
+int64_t source_offset(const struct source *s);
+/* Tells the origin where the rows [before, rows) are from; `first`: offset of what `d` began at. */
+void source_place(struct source *s, const struct sr_decode *d, uint32_t before, int64_t first);
+/* An origin for the rows that come next, unless there are `before` in hand already. */
+sr_rc source_begin_origin(struct source *s, enum origin_kind kind, uint32_t before,
+                          struct sr_error *err);
+/* The block's bytes, which the next poll would take away, into a buffer that rows can hold. */
+sr_rc source_copy(struct source *s, struct sr_error *err);
 /* The reader has passed over a record that is longer than it holds: counted as a bad one. */
 void source_passed(struct source *s);
 

@@ -8,9 +8,6 @@
 #include "engine/data/builder.h"
 #include "engine/run/source_inner.h"
 
-#define SOURCE_DECODE_BYTES \
-    SR_BATCH_BYTES /* given to a decoder at once, unless a record is larger */
-
 /* --- Opening ---------------------------------------------------------------------------------- */
 
 static sr_rc source_open_decoder(struct source *s, struct sr_error *err)
@@ -20,8 +17,8 @@ static sr_rc source_open_decoder(struct source *s, struct sr_error *err)
     sr_assert(n->format);
     s->decoder = calloc(1, n->format->decoder_size ? n->format->decoder_size : 1);
     s->bad = calloc(SR_BAD_MAX, sizeof(*s->bad));
-    s->row_at = calloc(SR_BATCH_ROWS, sizeof(*s->row_at));
-    if (!s->decoder || !s->bad || !s->row_at) {
+    s->record_of = calloc(SR_BATCH_ROWS, sizeof(*s->record_of));
+    if (!s->decoder || !s->bad || !s->record_of) {
         return error_set(err, SR_ENOMEM, "source '%s': out of memory", n->step);
     }
     struct sr_format_open o = {
@@ -38,6 +35,8 @@ sr_rc source_open(struct source *s, const struct source_conf *conf, struct sr_er
     s->stamp.is_on = n->stamp >= 0;
     s->stamp.idle_us = n->idle_timeout_us;
     s->stamp.watermark = SR_WATERMARK_NONE;
+    s->number = (uint32_t)(n - conf->plan->node);
+    s->has_lines = (n->format_flags & (SR_FORMAT_LINES | SR_FORMAT_RESYNC)) != 0;
     s->pace = pace_of(n->rate_limit, conf->parts);
     counters_init(&s->count);
     host_init(&s->host, &s->ctx, conf->env, conf->home, n->step);
@@ -81,7 +80,10 @@ void source_close(struct source *s)
     builder_close(&s->rows);
     for (uint32_t i = 0; i < s->splits; i++) {
         split_done(&s->split[i].split);
+        buffer_release(s->split[i].id);
     }
+    origin_release(s->origin);
+    buffer_release(s->copy);
     split_list_done(&s->finished);
     stamp_done(&s->stamp);
     source_free_acks(s, s->acks);
@@ -90,7 +92,7 @@ void source_close(struct source *s)
     free(s->reader);
     free(s->decoder);
     free(s->bad);
-    free(s->row_at);
+    free(s->record_of);
     *s = (struct source){.ending = -1};
 }
 
@@ -131,7 +133,10 @@ static sr_rc source_add(struct source *s, struct split *k, int64_t now_us, struc
     k->state = SPLIT_READING;
     struct source_split *own = &s->split[s->splits++];
     *own = (struct source_split){.number = s->next_number++, .split = *k};
-    if (stamp_add(&s->stamp, own->number, k->watermark, now_us) != SR_OK) {
+    size_t len = strlen(k->id) + 1;
+    own->id = buffer_new(s->home, (uint32_t)len);
+    if (own->id) memcpy(own->id->data, k->id, len);
+    if (!own->id || stamp_add(&s->stamp, own->number, k->watermark, now_us) != SR_OK) {
         return error_set(err, SR_ENOMEM, "source '%s': out of memory", s->node->step);
     }
     struct sr_split split = {.id = k->id,
@@ -175,6 +180,7 @@ sr_rc source_end_split(struct source *s, struct sr_error *err)
     own->split.state = SPLIT_FINISHED;
     stamp_remove(&s->stamp, own->number);
     rc = split_list_add(&s->finished, &own->split);
+    buffer_release(own->id);
     *own = s->split[--s->splits];
     splits_ended(s->pool);
     return rc == SR_OK ? SR_OK
@@ -201,6 +207,8 @@ sr_rc source_seal(struct source *s, struct msg *m, struct sr_error *err)
     sr_assert(v && v->picked > 0);
     s->must_seal = false;
     v->split = s->rows_split;
+    v->origin = s->origin;
+    s->origin = NULL;
     v->watermark_end = SR_WATERMARK_NONE;
     counters_add(&s->count, COUNTER_out, v->picked);
     *m = (struct msg){.kind = MSG_VIEW, .view = v};
@@ -215,7 +223,8 @@ static sr_rc source_took_rows(struct source *s, uint32_t before, struct sr_error
     uint32_t rows = s->rows.rows - before;
     if (rows == 0) return SR_OK;
     uint32_t number = s->block.poll.split;
-    sr_rc rc = source_fill_metadata(s, before, NULL, err);
+    sr_rc rc = source_begin_origin(s, ORIGIN_ROWS, before, err);
+    if (rc == SR_OK) rc = source_fill_metadata(s, before, err);
     if (rc != SR_OK) return rc;
     s->node->source->consume(s->reader, number, rows);
     source_find(s, number)->split.done += rows;
@@ -227,6 +236,20 @@ static sr_rc source_took_rows(struct source *s, uint32_t before, struct sr_error
     return SR_OK;
 }
 
+/* Bytes came: they are decoded step by step. */
+static sr_rc source_took_bytes(struct source *s, uint32_t before, struct sr_error *err)
+{
+    struct source_block *b = &s->block;
+    struct split *split = &source_find(s, b->poll.split)->split;
+    if (b->poll.passed > 0) source_passed(s);
+    b->is_open = (b->poll.record ? b->poll.records : b->poll.len) > 0;
+    if (b->is_open && b->poll.at_start && !b->poll.record) split->lines = 0;
+    sr_rc rc = b->is_open && !b->poll.buffer && s->keeps_raw ? source_copy(s, err) : SR_OK;
+    /* Rows of another split, or that refer to other bytes, go first. */
+    s->must_seal = before > 0 && (s->rows_split != b->poll.split || b->poll.buffer);
+    return rc;
+}
+
 static enum source_got source_poll(struct source *s, struct sr_wait *wait, struct sr_error *err)
 {
     struct source_block *b = &s->block;
@@ -234,6 +257,7 @@ static enum source_got source_poll(struct source *s, struct sr_wait *wait, struc
     uint32_t before = s->rows.rows;
     *b = (struct source_block){.poll = {.rows = &s->rows,
                                         .wait = {.fd = -1, .until_us = INT64_MAX},
+                                        .at = -1,
                                         .may_pass = s->node->on_error != JOB_FAIL}};
     s->rows.cols = s->node->brought->fields;
     enum sr_polled polled = s->node->source->poll(s->reader, &b->poll, err);
@@ -247,11 +271,7 @@ static enum source_got source_poll(struct source *s, struct sr_wait *wait, struc
         if (s->node->source_caps.makes_rows) {
             return source_took_rows(s, before, err) == SR_OK ? SOURCE_DID : SOURCE_FAILED;
         }
-        if (b->poll.passed > 0) source_passed(s);
-        b->is_open = (b->poll.record ? b->poll.records : b->poll.len) > 0;
-        /* Rows of another split, or that refer to other bytes, go first. */
-        s->must_seal = before > 0 && (s->rows_split != b->poll.split || b->poll.buffer);
-        return SOURCE_DID;
+        return source_took_bytes(s, before, err) == SR_OK ? SOURCE_DID : SOURCE_FAILED;
     case SR_POLL_IDLE:
         *wait = b->poll.wait;
         if (s->rows.rows == 0) return SOURCE_WAIT;

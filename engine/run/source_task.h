@@ -12,6 +12,7 @@
 #ifndef SR_RUN_SOURCE_TASK_H
 #define SR_RUN_SOURCE_TASK_H
 
+#include "engine/data/origin.h"
 #include "engine/run/metrics.h"
 #include "engine/run/msg.h"
 #include "engine/run/pace.h"
@@ -37,6 +38,7 @@ struct source_ack {
 struct source_split {
     uint32_t number; /* the reader's */
     struct split split;
+    struct sr_buffer *id; /* split.id, for origins */
 };
 
 struct source {
@@ -55,7 +57,12 @@ struct source {
     uint32_t rows_split; /* number of the split that the rows are from */
     struct source_block block;
     struct sr_bad *bad;
-    uint32_t *row_at;
+    uint32_t *record_of;      /* framed: by row in hand, which record of the poll */
+    struct sr_origin *origin; /* of the rows in hand; NULL: there are none */
+    struct sr_buffer *copy;   /* of the block's bytes, which came without a buffer; NULL: none */
+    uint32_t number;          /* of its node */
+    bool has_lines;           /* records are text: lines are counted */
+    bool keeps_raw;           /* some row may have to be set aside as it was read */
     struct stamp stamp;
     struct counters count;
     struct pace pace;

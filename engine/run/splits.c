@@ -22,13 +22,13 @@ bool split_put(struct sr_out *o, const struct split *s)
     return bytes_put_u8(o, (uint8_t)s->state) && bytes_put_text(o, s->id) &&
            bytes_put_blob(o, s->note, s->note_len) && bytes_put_u64(o, (uint64_t)s->order) &&
            bytes_put_u64(o, (uint64_t)s->size_bytes) && bytes_put_u64(o, (uint64_t)s->done) &&
-           bytes_put_u64(o, (uint64_t)s->watermark);
+           bytes_put_u64(o, (uint64_t)s->watermark) && bytes_put_u64(o, (uint64_t)s->lines);
 }
 
 /* Copies; a split always has a note that is not NULL. */
 static sr_rc split_make(struct split *out, struct sr_bytes id, struct sr_bytes note)
 {
-    *out = (struct split){.watermark = SR_WATERMARK_NONE};
+    *out = (struct split){.watermark = SR_WATERMARK_NONE, .lines = -1};
     out->id = malloc((size_t)id.len + 1);
     out->note = malloc((size_t)note.len + 1);
     if (!out->id || !out->note) {
@@ -57,6 +57,7 @@ sr_rc split_get(struct bytes_in *in, struct split *out)
     out->size_bytes = (int64_t)bytes_get_u64(in);
     out->done = (int64_t)bytes_get_u64(in);
     out->watermark = (int64_t)bytes_get_u64(in);
+    out->lines = (int64_t)bytes_get_u64(in);
     if (!in->is_broken) return SR_OK;
     split_done(out);
     return SR_ECORRUPT;

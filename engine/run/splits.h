@@ -32,6 +32,8 @@ struct split {
     int64_t size_bytes; /* 0: not known */
     int64_t done;       /* bytes (a stream) or records that were consumed */
     int64_t watermark;  /* SR_WATERMARK_NONE: no row yet */
+    int64_t lines;      /* newlines in front of what comes next, from the file's first byte on; -1:
+                           not known */
 };
 
 void split_done(struct split *s); /* frees what it owns, and clears it */

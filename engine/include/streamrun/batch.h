@@ -104,9 +104,8 @@ struct sr_view {
     uint16_t sel_space[SR_BATCH_ROWS]; /* room that `sel` may point to */
     struct sr_home *home;
     struct sr_view *next; /* the home's, while idle */
-    /* Place and bytes of the records that the stored rows were read from; NULL: not known, as behind
-     * an operator that keeps state. Shared by reference; views of the same stored rows have the
-     * same. */
+    /* Place and bytes of the records that the stored rows were read from; NULL: not known, as
+     * behind an operator that keeps state. Shared by all views of the same stored rows. */
     struct sr_origin *origin;
 };
 

@@ -40,8 +40,8 @@ struct sr_decode {
     uint32_t used; /* bytes (a stream) or records (framed) that are done with */
     uint32_t
         *row_at; /* by builder row: where its record begins in `bytes`; filled by the decoder */
-    struct sr_bad *
-        bad; /* room for SR_BAD_MAX, every `mark` 0; when full the decoder stops before the next bad one */
+    struct sr_bad *bad; /* room for SR_BAD_MAX, every `mark` 0; when full the decoder stops in front
+                           of the next bad one */
     uint32_t bads;
     uint32_t skipped; /* header lines and blank lines: records that are no rows */
 };
