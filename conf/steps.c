@@ -87,7 +87,10 @@ const struct sr_opt steps_transform_opts[] = {
     KEY("group-by", group_by, .flags = SR_OPT_OURS | OPTS_TEXT,
         .doc = "Rows of equal values are aggregated."),
     KEY("window", window, .flags = SR_OPT_OURS | OPTS_TEXT,
-        .doc = "Aggregate by time, as in `TUMBLE(ts, INTERVAL '1' MINUTE)`."),
+        .doc = "Aggregate by time: `TUMBLE(ts, size)`, `HOP(ts, slide, size)` or `CUMULATE(ts, "
+               "step, size)`, each with an offset behind it if need be, as in `TUMBLE(ts, INTERVAL "
+               "'1' MINUTE)`. Flink's three columns window_start, window_end and window_time can be "
+               "selected."),
     KEY("sql", sql, .flags = SR_OPT_OURS | OPTS_TEXT,
         .doc = "One query of Flink SQL over the names of steps, instead of the keys above."),
     STEPS_COMMON,

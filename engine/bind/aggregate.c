@@ -7,6 +7,7 @@
 
 #define AGG_WINDOW_COLUMNS 3u
 #define AGG_WINDOW_MS_MAX  (INT64_C(1000) * 365 * 86400 * 1000)
+#define AGG_SLIDES_MAX     10000 /* of one window */
 
 static const char *const agg_window_names[AGG_WINDOW_COLUMNS] = {"window_start", "window_end",
                                                                  "window_time"};
@@ -92,18 +93,80 @@ static bool agg_window_time(struct agg_scope *g, struct scope *s)
     return true;
 }
 
-static bool agg_window_fits(struct agg_scope *g, struct scope *s)
+/* The windows, and what stands behind the time attribute. */
+static const struct agg_window {
+    enum window_kind kind;
+    const char *name, *form, *words;
+    const char *slide; /* what its first argument is called; NULL: it has none, the size is first */
+} agg_windows[] = {
+    {WINDOW_TUMBLE, "TUMBLE", "TUMBLE(time, size[, offset])",
+     "a time attribute, a size and perhaps an offset", NULL},
+    {WINDOW_HOP, "HOP", "HOP(time, slide, size[, offset])",
+     "a time attribute, a slide, a size and perhaps an offset", "slide"},
+    {WINDOW_CUMULATE, "CUMULATE", "CUMULATE(time, step, size[, offset])",
+     "a time attribute, a step, a size and perhaps an offset", "step"},
+};
+
+#define AGG_WINDOWS (sizeof(agg_windows) / sizeof(agg_windows[0]))
+
+static const struct agg_window *agg_find_window(struct agg_scope *g, struct scope *s)
 {
     const struct grouping *w = g->grouping;
-    if (g->size_ms <= 0 || g->size_ms > AGG_WINDOW_MS_MAX) {
+    for (size_t i = 0; i < AGG_WINDOWS; i++) {
+        if (strcmp(agg_windows[i].name, w->window) == 0) {
+            return &agg_windows[i];
+        }
+    }
+    bind_fault(s->binder, s->text, w->at, "TUMBLE, HOP or CUMULATE",
+               strcmp(w->window, "SESSION") == 0 ? "window %s is not supported yet"
+                                                 : "there is no window '%s'",
+               w->window);
+    return NULL;
+}
+
+static bool agg_slide_fits(struct agg_scope *g, struct scope *s, const struct agg_window *how)
+{
+    const struct grouping *w = g->grouping;
+    if (!how->slide) {
+        return true;
+    }
+    if (g->slide_ms <= 0 || g->slide_ms > g->size_ms) {
+        bind_fault(s->binder, s->text, w->arg[0]->at, how->form,
+                   g->slide_ms <= 0 ? "a window's %s must be above zero"
+                                    : "a window's %s must not be longer than its size",
+                   how->slide);
+        return false;
+    }
+    if (g->size_ms % g->slide_ms != 0 && !w->is_older) {
+        bind_fault(s->binder, s->text, w->arg[1]->at, how->form,
+                   "the size of a %s window must be a multiple of its %s, as in Flink", how->name,
+                   how->slide);
+        return false;
+    }
+    if (g->size_ms / g->slide_ms > AGG_SLIDES_MAX) {
         bind_fault(s->binder, s->text, w->arg[0]->at, NULL,
+                   "a window's %s is too short for its size: more than %d of them", how->slide,
+                   AGG_SLIDES_MAX);
+        return false;
+    }
+    return true;
+}
+
+static bool agg_window_fits(struct agg_scope *g, struct scope *s, const struct agg_window *how)
+{
+    const struct grouping *w = g->grouping;
+    uint32_t size_at = how->slide ? 1 : 0;
+    if (g->size_ms <= 0 || g->size_ms > AGG_WINDOW_MS_MAX) {
+        bind_fault(s->binder, s->text, w->arg[size_at]->at, NULL,
                    g->size_ms <= 0 ? "a window's size must be above zero"
                                    : "a window's size must be below 1000 years");
         return false;
     }
-    if (g->offset_ms <= -g->size_ms || g->offset_ms >= g->size_ms) {
-        bind_fault(s->binder, s->text, w->arg[1]->at, NULL,
-                   "a window's offset must be shorter than its size");
+    int64_t most = how->slide ? AGG_WINDOW_MS_MAX : g->size_ms; /* only TUMBLE is strict in Flink */
+    if (g->offset_ms <= -most || g->offset_ms >= most) {
+        bind_fault(s->binder, s->text, w->arg[size_at + 1]->at, NULL,
+                   "a window's offset must be shorter than %s",
+                   how->slide ? "1000 years" : "its size");
         return false;
     }
     const char *zone = s->binder->job->settings.time_zone;
@@ -115,7 +178,7 @@ static bool agg_window_fits(struct agg_scope *g, struct scope *s)
                    zone);
         return false;
     }
-    return true;
+    return agg_slide_fits(g, s, how);
 }
 
 static bool agg_window(struct agg_scope *g)
@@ -123,24 +186,21 @@ static bool agg_window(struct agg_scope *g)
     const struct grouping *w = g->grouping;
     struct scope s = g->input;
     s.text = w->window_text;
-    if (strcmp(w->window, "TUMBLE") != 0) {
-        bool is_known = strcmp(w->window, "HOP") == 0 || strcmp(w->window, "SESSION") == 0 ||
-                        strcmp(w->window, "CUMULATE") == 0;
-        bind_fault(s.binder, s.text, w->at, "TUMBLE(time, size[, offset])",
-                   is_known ? "window %s is not supported yet" : "there is no window '%s'",
-                   w->window);
+    const struct agg_window *how = agg_find_window(g, &s);
+    if (!how) {
         return false;
     }
-    if (w->args < 1 || w->args > 2) {
-        bind_fault(s.binder, s.text, w->at, "TUMBLE(time, size[, offset])",
-                   "TUMBLE takes a time attribute, a size and perhaps an offset");
+    uint32_t least = how->slide ? 2 : 1;
+    if (w->args < least || w->args > least + 1) {
+        bind_fault(s.binder, s.text, w->at, how->form, "%s takes %s", how->name, how->words);
         return false;
     }
-    g->window = WINDOW_TUMBLE;
+    g->window = how->kind;
     bool is_good = agg_window_time(g, &s);
-    is_good = bind_interval_ms(&s, w->arg[0], &g->size_ms) && is_good;
-    is_good = (w->args < 2 || bind_interval_ms(&s, w->arg[1], &g->offset_ms)) && is_good;
-    return is_good && agg_window_fits(g, &s);
+    is_good = (!how->slide || bind_interval_ms(&s, w->arg[0], &g->slide_ms)) && is_good;
+    is_good = bind_interval_ms(&s, w->arg[least - 1], &g->size_ms) && is_good;
+    is_good = (w->args == least || bind_interval_ms(&s, w->arg[least], &g->offset_ms)) && is_good;
+    return is_good && agg_window_fits(g, &s, how);
 }
 
 struct agg_scope *agg_scope_new(const struct scope *input, const struct grouping *g)
@@ -293,8 +353,9 @@ static const struct expr *agg_name(struct agg_scope *g, const struct scope *from
     struct scope s = g->input;
     s.text = from->text;
     const char *name = n->item[n->count - 1]->name;
+    bool is_ours = n->count == 1 || (n->count == 2 && bind_is_table(&s, n->item[0]->name));
     for (uint32_t i = 0; i < AGG_WINDOW_COLUMNS && g->window != WINDOW_NONE; i++) {
-        if (n->count == 1 && strcmp(name, agg_window_names[i]) == 0) {
+        if (is_ours && strcmp(name, agg_window_names[i]) == 0) {
             return agg_out_column(g, g->grouping->keys + i);
         }
     }
@@ -307,13 +368,17 @@ static const struct expr *agg_name(struct agg_scope *g, const struct scope *from
     return NULL;
 }
 
-/* TUMBLE_START(...) and its kin of Flink's older syntax. */
+/* TUMBLE_START(...), HOP_END(...) and their kin of Flink's older syntax. */
 static const struct expr *agg_older_call(struct agg_scope *g, const struct ast *n)
 {
-    static const char *const older[AGG_WINDOW_COLUMNS] = {"TUMBLE_START", "TUMBLE_END",
-                                                          "TUMBLE_ROWTIME"};
-    for (uint32_t i = 0; i < AGG_WINDOW_COLUMNS && g->window == WINDOW_TUMBLE; i++) {
-        if (n->kind == AST_CALL && strcmp(n->name, older[i]) == 0) {
+    static const char *const parts[AGG_WINDOW_COLUMNS] = {"_START", "_END", "_ROWTIME"};
+    if (g->window == WINDOW_NONE || n->kind != AST_CALL) {
+        return NULL;
+    }
+    size_t len = strlen(g->grouping->window);
+    for (uint32_t i = 0; i < AGG_WINDOW_COLUMNS; i++) {
+        if (strncmp(n->name, g->grouping->window, len) == 0 &&
+            strcmp(n->name + len, parts[i]) == 0) {
             return agg_out_column(g, g->grouping->keys + i);
         }
     }
@@ -395,6 +460,7 @@ static bool agg_fill(struct agg_scope *g, struct logic *n)
                                            .window = g->window,
                                            .time_column = g->time_column,
                                            .size_ms = g->size_ms,
+                                           .slide_ms = g->slide_ms,
                                            .offset_ms = g->offset_ms};
     n->is_updating = g->window == WINDOW_NONE;
     n->keys = n->is_updating ? keys : 0;

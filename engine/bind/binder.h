@@ -73,6 +73,7 @@ struct scope {
 const struct expr *bind_expr(struct scope *s, const struct ast *n);
 /* The same, but must be BOOLEAN. `what` names the clause: "where". */
 const struct expr *bind_condition(struct scope *s, const struct ast *n, const char *what);
+bool bind_is_table(const struct scope *s, const char *name); /* what is read, or its alias */
 /* Column of s->in that an AST_NAME means; -1 with a fault. */
 int32_t bind_column(struct scope *s, const struct ast *name);
 /* A constant INTERVAL of days to seconds, in ms; false with a fault. */

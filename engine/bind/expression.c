@@ -51,6 +51,11 @@ static const char *bind_all_columns(struct scope *s)
                         s->in->fields > 12 ? " ..." : "");
 }
 
+bool bind_is_table(const struct scope *s, const char *name)
+{
+    return (s->table && strcmp(name, s->table) == 0) || (s->alias && strcmp(name, s->alias) == 0);
+}
+
 int32_t bind_column(struct scope *s, const struct ast *name)
 {
     sr_assert(name->kind == AST_NAME && name->count > 0);
@@ -59,8 +64,7 @@ int32_t bind_column(struct scope *s, const struct ast *name)
         bind_fault(s->binder, s->text, name->at, NULL, "'%s': there are no columns here", first);
         return -1;
     }
-    bool is_qualified = name->count > 1 && ((s->table && strcmp(first, s->table) == 0) ||
-                                            (s->alias && strcmp(first, s->alias) == 0));
+    bool is_qualified = name->count > 1 && bind_is_table(s, first);
     uint32_t part = is_qualified && schema_find(s->in, first) < 0 ? 1 : 0;
     const char *column = name->item[part]->name;
     int32_t found = schema_find(s->in, column);

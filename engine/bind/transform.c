@@ -245,6 +245,7 @@ static bool transform_read_groups(struct transform *t, const struct ast *q)
                                     strcmp(n->name, "SESSION") == 0);
         is_good =
             (is_window ? transform_window(t, n, text) : transform_group(t, n, text)) && is_good;
+        t->grouping.is_older = t->grouping.is_older || is_window;
     }
     return is_good;
 }

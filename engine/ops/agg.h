@@ -61,6 +61,10 @@ sr_rc agg_declare(struct agg_fields *f, const struct agg *agg, uint32_t number,
 bool agg_can_retract(const struct accumulator *c);
 /* A record that was just added: counts are 0, the rest is NULL already. */
 void agg_clear(const struct accumulator *c, struct sr_map *m, uint32_t slot);
+/* Folds what entries of one map hold into entries of another (or the same) that was declared alike.
+ * from_slot[i] SR_SLOT_NONE: nothing. An entry of `to` may come several times. */
+sr_rc agg_merge(const struct accumulator *c, struct sr_map *to, const uint32_t *to_slot,
+                const struct sr_map *from, const uint32_t *from_slot, uint32_t count);
 sr_rc agg_fold(const struct accumulator *c, struct sr_map *m, const struct agg_rows *rows);
 sr_rc agg_result(const struct accumulator *c, const struct sr_map *m, const struct agg_places *p);
 

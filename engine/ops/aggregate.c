@@ -71,14 +71,24 @@ static sr_rc aggregate_declare(struct aggregate *a, const struct sr_op_open *o, 
     if (rc != SR_OK) {
         return rc;
     }
-    struct sr_map_def def = {.size = sizeof(def),
-                             .name = "groups",
-                             .kind = SR_MAP_VALUE,
-                             .keys = s->keys,
-                             .key = f.field,
-                             .values = f.count - s->keys,
-                             .value = f.field + s->keys};
-    return o->state->calls->map(o->state, &def, &a->groups, err);
+    a->def = (struct sr_map_def){.size = sizeof(a->def),
+                                 .kind = SR_MAP_VALUE,
+                                 .keys = s->keys,
+                                 .key = f.field,
+                                 .values = f.count - s->keys,
+                                 .value = f.field + s->keys};
+    return SR_OK;
+}
+
+sr_rc aggregate_map(const struct aggregate *a, const char *name, struct sr_map **out,
+                    struct sr_error *err)
+{
+    if (!name) {
+        return error_set(err, SR_ENOMEM, "out of memory");
+    }
+    struct sr_map_def def = a->def;
+    def.name = name;
+    return a->state->calls->map(a->state, &def, out, err);
 }
 
 sr_rc aggregate_open(struct aggregate *a, const struct sr_op_open *o, bool has_rows,
@@ -141,18 +151,24 @@ void aggregate_end(struct aggregate *a)
     }
 }
 
+sr_rc aggregate_add(const struct aggregate *a, struct sr_map *m, const struct sr_map_keys *k,
+                    uint32_t *slot, bool *is_new)
+{
+    sr_rc rc = a->state->calls->find_or_add(m, k, slot, is_new);
+    for (uint32_t i = 0; i < k->count && rc == SR_OK; i++) {
+        for (uint32_t j = 0; is_new[i] && j < a->step->aggs; j++) {
+            agg_clear(&a->accumulator[j], m, slot[i]);
+        }
+    }
+    return rc;
+}
+
 sr_rc aggregate_groups(struct aggregate *a, const struct sr_view *v, const int64_t *namespaces,
                        struct sr_error *err)
 {
     struct sr_map_keys k = {
         .view = v, .key = a->step->key, .row = a->row, .count = a->rows, .namespaces = namespaces};
-    sr_rc rc = a->state->calls->find_or_add(a->groups, &k, a->slot, a->is_new);
-    for (uint32_t i = 0; i < a->rows && rc == SR_OK; i++) {
-        for (uint32_t j = 0; a->is_new[i] && j < a->step->aggs; j++) {
-            agg_clear(&a->accumulator[j], a->groups, a->slot[i]);
-        }
-    }
-    return aggregate_failed(a, rc, err);
+    return aggregate_failed(a, aggregate_add(a, a->groups, &k, a->slot, a->is_new), err);
 }
 
 sr_rc aggregate_fold(struct aggregate *a, uint32_t i, struct agg_rows rows, struct sr_error *err)

@@ -15,7 +15,8 @@ struct aggregate {
     struct sr_home *home;
     struct sr_state *state;
     const struct sr_schema *out;
-    struct sr_map *groups;
+    struct sr_map_def def;           /* of a map of groups; its columns are in `arena` */
+    struct sr_map *groups;           /* that rows are folded into; set by the operator */
     struct accumulator *accumulator; /* by aggregate */
     struct arena *arena;
     struct program *program;  /* arguments and filters; NULL: there is neither */
@@ -30,15 +31,22 @@ struct aggregate {
     int8_t sign[SR_BATCH_ROWS];
 };
 
-/* Declares the map "groups"; `has_rows` adds a value column `rows` in front of the accumulators. */
+/* `has_rows` adds a value column `rows` in front of the accumulators. The maps are the operator's
+ * to declare. */
 sr_rc aggregate_open(struct aggregate *a, const struct sr_op_open *o, bool has_rows,
                      struct sr_error *err);
 void aggregate_close(struct aggregate *a); /* half-open ones too */
+/* Declares a map of groups. name NULL: out of memory. */
+sr_rc aggregate_map(const struct aggregate *a, const char *name, struct sr_map **out,
+                    struct sr_error *err);
 /* Computes arguments and filters of live rows of `v` from `from` on; rows that fail go to io->bad.
  * Fills a->row and a->rows, and *used with the live rows that are done with. */
 sr_rc aggregate_begin(struct aggregate *a, const struct sr_view *v, uint32_t from,
                       struct sr_op_io *io, uint32_t *used, struct sr_error *err);
 void aggregate_end(struct aggregate *a); /* lets go of the arguments */
+/* Finds or makes entries of a map of groups; new ones are cleared. */
+sr_rc aggregate_add(const struct aggregate *a, struct sr_map *m, const struct sr_map_keys *k,
+                    uint32_t *slot, bool *is_new);
 /* Finds or makes the groups of a->row, fills a->slot and a->is_new; new ones are cleared. */
 sr_rc aggregate_groups(struct aggregate *a, const struct sr_view *v, const int64_t *namespaces,
                        struct sr_error *err);

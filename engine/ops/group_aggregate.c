@@ -54,6 +54,9 @@ static sr_rc group_open(void *op, const struct sr_op_open *o, struct sr_error *e
 {
     struct group_aggregate *g = op;
     sr_rc rc = aggregate_open(&g->base, o, true, err);
+    if (rc == SR_OK) {
+        rc = aggregate_map(&g->base, "groups", &g->base.groups, err);
+    }
     g->can_retract = true;
     for (uint32_t i = 0; rc == SR_OK && i < g->base.step->aggs; i++) {
         g->can_retract = g->can_retract && agg_can_retract(&g->base.accumulator[i]);

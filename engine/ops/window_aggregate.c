@@ -2,34 +2,12 @@
 
 #include "engine/base/assert.h"
 #include "engine/base/error.h"
-#include "engine/ops/aggregate.h"
 #include "engine/ops/emit.h"
 #include "engine/ops/moment.h"
 #include "engine/ops/ops.h"
+#include "engine/ops/window_aggregate.h"
 
-/* GROUP BY a tumbling window: one row a group and window, once the watermark reaches the window's
- * last millisecond.
- *
- *   row -> window [start, end) -> late? counted : folded into the entry (keys, namespace end)
- *                                                  whose timer is end - 1
- *   watermark -> due entries, by window, then in the order of timers -> rows out, entries removed
- *
- * A row is late when the watermark in force as it arrived has reached its window's last millisecond
- * (batch.h): so neither lateness nor what a window holds depends on where a batch was cut. Times
- * are milliseconds; a window starts at ts - floorMod(ts - offset, size). */
-
-/* Windows must begin and end within TIMESTAMP's microseconds. */
-#define WINDOW_MS_MIN (INT64_MIN / 1000)
-#define WINDOW_MS_MAX (INT64_MAX / 1000)
-
-struct window_aggregate {
-    struct aggregate base;
-    int64_t size_ms, offset_ms;
-    int64_t start_ms; /* of the window of the row before: rows of one window come together */
-    int64_t end[SR_BATCH_ROWS]; /* of the running call, by index into base.row */
-    int64_t timer[SR_BATCH_ROWS];
-};
-
+/* The columns of time_column's type and step's zone: what windows can be computed over. */
 static sr_rc window_check(const struct aggregate_step *step, const struct sr_op_open *o,
                           struct sr_error *err)
 {
@@ -48,14 +26,23 @@ static sr_rc window_check(const struct aggregate_step *step, const struct sr_op_
                          "only, not in %s",
                          time->name, step->time_zone);
     }
-    if (step->size_ms <= 0 || step->size_ms > WINDOW_MS_MAX / 4) {
-        return error_set(err, SR_ECONFIG,
-                         "the size of a window must be positive and of sane length");
-    }
-    if (step->offset_ms <= -step->size_ms || step->offset_ms >= step->size_ms) {
-        return error_set(err, SR_ECONFIG, "the offset of a window must be shorter than its size");
-    }
     return SR_OK;
+}
+
+/* Maps are named after their windows, so that state of others is refused. */
+static sr_rc window_maps(struct window_aggregate *w, struct sr_error *err)
+{
+    struct aggregate *a = &w->base;
+    const char *text = window_text(a->arena, a->step);
+    bool is_hop = w->window.kind == WINDOW_HOP;
+    const char *name = arena_printf(a->arena, "%s of %s", is_hop ? "panes" : "groups", text);
+    sr_rc rc = aggregate_map(a, name, &a->groups, err);
+    w->windows = a->groups;
+    if (rc == SR_OK && is_hop) {
+        name = arena_printf(a->arena, "windows of %s", text);
+        rc = aggregate_map(a, name, &w->windows, err);
+    }
+    return rc;
 }
 
 static sr_rc window_open(void *op, const struct sr_op_open *o, struct sr_error *err)
@@ -64,15 +51,19 @@ static sr_rc window_open(void *op, const struct sr_op_open *o, struct sr_error *
     const struct aggregate_step *step = o->conf;
     sr_rc rc = window_check(step, o, err);
     if (rc == SR_OK) {
+        rc = window_make(&w->window, step, err);
+    }
+    if (rc == SR_OK) {
         rc = aggregate_open(&w->base, o, false, err);
+    }
+    if (rc == SR_OK) {
+        rc = window_maps(w, err);
     }
     if (rc != SR_OK) {
         aggregate_close(&w->base);
         return rc;
     }
-    w->size_ms = step->size_ms;
-    w->offset_ms = step->offset_ms;
-    w->start_ms = step->offset_ms;
+    w->pane_end = window_pane_end(&w->window, 0);
     return SR_OK;
 }
 
@@ -80,16 +71,13 @@ static void window_close(void *op) { aggregate_close(&((struct window_aggregate 
 
 /* --- Rows into windows ------------------------------------------------------------------------ */
 
-/* Start of the window that `ms` lies in. Times are within TIMESTAMP, sizes within a quarter of it,
- * so nothing here overflows. */
-static int64_t window_start(struct window_aggregate *w, int64_t ms)
+/* End of the pane that `ms` lies in. */
+static int64_t window_pane(struct window_aggregate *w, int64_t ms)
 {
-    if (ms >= w->start_ms && ms - w->start_ms < w->size_ms) {
-        return w->start_ms;
+    if (ms >= w->pane_end || w->pane_end - ms > w->window.pane_ms) {
+        w->pane_end = window_pane_end(&w->window, ms);
     }
-    int64_t rest = (ms - w->offset_ms) % w->size_ms;
-    w->start_ms = ms - rest - (rest < 0 ? w->size_ms : 0);
-    return w->start_ms;
+    return w->pane_end;
 }
 
 /* The watermark in force when row r arrived. */
@@ -104,16 +92,14 @@ static int64_t window_watermark(const struct window_aggregate *w, const struct s
     return then > told ? then : told;
 }
 
-/* Why a row has no window; NULL: it has one. Within a window's length of the ends of TIMESTAMP
- * there is none, so that every start and end can be written. */
+/* Why a row has no window; NULL: it has one. */
 static const char *window_fault(const struct window_aggregate *w, const struct sr_column *time,
                                 uint32_t r)
 {
     if (!sr_is_valid(time, r)) {
         return "the time attribute is NULL";
     }
-    int64_t ms = moment_ms(((const int64_t *)time->values)[r]);
-    if (ms < WINDOW_MS_MIN + w->size_ms || ms > WINDOW_MS_MAX - w->size_ms) {
+    if (!window_holds(&w->window, moment_ms(((const int64_t *)time->values)[r]))) {
         return "its window lies beyond the range of TIMESTAMP";
     }
     return NULL;
@@ -145,8 +131,21 @@ static void window_report(const struct window_aggregate *w, struct sr_op_io *io)
     }
 }
 
-/* Keeps in base.row the rows that are in time, and the ends of their windows; answers how many are
- * late. */
+/* The windows of a pane that are due by this watermark do not take the row; true: none of them
+ * does. *end: where the row is folded in instead of its pane, or the pane. */
+static bool window_is_late(const struct window_aggregate *w, int64_t watermark, int64_t *end)
+{
+    if (watermark >= window_last_end(&w->window, *end) - 1) {
+        return true;
+    }
+    if (w->window.kind == WINDOW_CUMULATE) {
+        *end = window_end_from(&w->window, watermark + 2);
+    }
+    return false;
+}
+
+/* Keeps in base.row the rows that are in time, and in `end` the namespace that each is folded into;
+ * answers how many are late, and which in late_row unless that is NULL. */
 static uint32_t window_assign(struct window_aggregate *w, const struct sr_view *v,
                               uint16_t *late_row)
 {
@@ -156,8 +155,9 @@ static uint32_t window_assign(struct window_aggregate *w, const struct sr_view *
     uint32_t late = 0;
     for (uint32_t i = 0; i < a->rows; i++) {
         uint32_t r = a->row[i];
-        int64_t end = window_start(w, moment_ms(us[r])) + w->size_ms;
-        if (window_watermark(w, v, r) >= end - 1) {
+        int64_t end = window_pane(w, moment_ms(us[r]));
+        int64_t watermark = window_watermark(w, v, r);
+        if (watermark >= end - 1 && window_is_late(w, watermark, &end)) {
             if (late_row) {
                 late_row[late] = (uint16_t)r;
             }
@@ -171,6 +171,28 @@ static uint32_t window_assign(struct window_aggregate *w, const struct sr_view *
     return late;
 }
 
+/* HOP: each new pane has its next window wait for the watermark. */
+static sr_rc window_await(struct window_aggregate *w, const struct sr_view *v)
+{
+    struct aggregate *a = &w->base;
+    uint16_t row[SR_BATCH_ROWS];
+    int64_t first =
+        a->state->watermark == SR_WATERMARK_NONE ? SR_WATERMARK_NONE : a->state->watermark + 2;
+    struct sr_map_keys k = {.view = v, .key = a->step->key, .row = row, .namespaces = w->timer};
+    for (uint32_t i = 0; i < a->rows; i++) {
+        if (a->is_new[i]) {
+            row[k.count] = a->row[i];
+            w->timer[k.count++] =
+                window_end_from(&w->window, w->end[i] > first ? w->end[i] : first);
+        }
+    }
+    sr_rc rc = k.count > 0 ? aggregate_add(a, w->windows, &k, w->other, w->flag) : SR_OK;
+    for (uint32_t i = 0; i < k.count && rc == SR_OK; i++) {
+        rc = a->state->calls->set_timer(w->windows, w->other[i], w->timer[i] - 1);
+    }
+    return rc;
+}
+
 static sr_rc window_fold(struct window_aggregate *w, const struct sr_view *v, struct sr_error *err)
 {
     struct aggregate *a = &w->base;
@@ -178,7 +200,10 @@ static sr_rc window_fold(struct window_aggregate *w, const struct sr_view *v, st
     if (rc != SR_OK) {
         return rc;
     }
-    for (uint32_t i = 0; i < a->rows && rc == SR_OK; i++) {
+    if (w->window.kind == WINDOW_HOP) {
+        rc = window_await(w, v);
+    }
+    for (uint32_t i = 0; w->window.kind != WINDOW_HOP && i < a->rows && rc == SR_OK; i++) {
         if (a->is_new[i]) {
             rc = a->state->calls->set_timer(a->groups, a->slot[i], w->end[i] - 1);
         }
@@ -211,133 +236,91 @@ static sr_rc window_take(struct window_aggregate *w, uint32_t count, struct sr_o
     return rc;
 }
 
+/* Of `count` live rows, how many come before one that must not get into a window that is due by the
+ * row's watermark but has not fired; *watermark: that row's. */
+static uint32_t window_ready(struct window_aggregate *w, const struct sr_op_io *io, uint32_t count,
+                             int64_t *watermark)
+{
+    const struct sr_view *v = io->in;
+    const int64_t *us = v->col[w->base.step->time_column]->values;
+    for (uint32_t i = 0; v->watermark && i < count; i++) {
+        uint32_t r = sr_row(v, io->from + i);
+        int64_t then = window_watermark(w, v, r);
+        int64_t pane = window_pane(w, moment_ms(us[r]));
+        if (then < pane - 1 || then == w->base.state->watermark) {
+            continue;
+        }
+        if (then >= window_end_from(&w->window, pane) - 1 &&
+            then < window_last_end(&w->window, pane) - 1) {
+            *watermark = then;
+            return i;
+        }
+    }
+    return count;
+}
+
+/* Takes rows up to the first that waits for windows to fire, or fires those. */
+static sr_rc window_go_on(struct window_aggregate *w, uint32_t clean, struct sr_op_io *io,
+                          struct sr_error *err)
+{
+    int64_t watermark = SR_WATERMARK_NONE;
+    uint32_t count =
+        w->window.kind == WINDOW_TUMBLE ? clean : window_ready(w, io, clean, &watermark);
+    if (count > 0) {
+        return window_take(w, count, io, err);
+    }
+    bool has_more;
+    sr_rc rc = window_fire(w, watermark, io, &has_more, err);
+    if (rc == SR_OK && !has_more) {
+        w->base.state->watermark = watermark;
+    }
+    return rc;
+}
+
+static bool window_is_append(const struct sr_view *v, uint32_t from)
+{
+    for (uint32_t i = from; v->change && i < v->picked; i++) {
+        if (sr_change_of(v, sr_row(v, i)) != SR_INSERT) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static enum sr_step window_process(void *op, struct sr_op_io *io, struct sr_error *err)
 {
     struct window_aggregate *w = op;
-    for (uint32_t i = io->from; io->in->change && i < io->in->picked; i++) {
-        if (sr_change_of(io->in, sr_row(io->in, i)) != SR_INSERT) {
-            (void)error_set(err, SR_ECONFIG,
-                            "a window cannot take rows that update or delete earlier ones");
-            return SR_STEP_FAILED;
-        }
+    if (!window_is_append(io->in, io->from)) {
+        (void)error_set(err, SR_ECONFIG,
+                        "a window cannot take rows that update or delete earlier ones");
+        return SR_STEP_FAILED;
     }
     uint32_t clean = window_clean(w, io->in, io->from);
     if (clean == 0) {
         window_report(w, io);
-    } else if (window_take(w, clean, io, err) != SR_OK) {
-        return SR_STEP_FAILED;
+    }
+    /* Firing what turns out not to be there moves the watermark only: the rows come next. */
+    while (clean > 0 && io->used == 0 && !io->out) {
+        if (window_go_on(w, clean, io, err) != SR_OK) {
+            return SR_STEP_FAILED;
+        }
     }
     return io->from + io->used == io->in->picked ? SR_STEP_DONE : SR_STEP_AGAIN;
 }
 
-/* --- Windows into rows ------------------------------------------------------------------------ */
-
-/* Bytes of text in an entry's keys. */
-static uint64_t window_text(const struct sr_map *m, uint32_t slot)
-{
-    uint64_t bytes = 0;
-    for (uint32_t k = 0; k < m->keys; k++) {
-        if (sr_is_text(m->column[k].type.kind) || sr_is_bytes(m->column[k].type.kind)) {
-            uint32_t len;
-            (void)m->state->calls->text(m, slot, k, &len);
-            bytes += len;
-        }
-    }
-    return bytes;
-}
-
-/* Of the entries that are due, those that fit one view; the others get their timers back. */
-static sr_rc window_fit(struct window_aggregate *w, uint32_t *count)
-{
-    struct aggregate *a = &w->base;
-    uint64_t bytes = 0;
-    uint32_t fit = 0;
-    while (fit < *count) {
-        bytes += window_text(a->groups, a->slot[fit]);
-        if (fit > 0 && bytes > SR_BATCH_BYTES) {
-            break;
-        }
-        fit++;
-    }
-    sr_rc rc = SR_OK;
-    for (uint32_t i = fit; i < *count && rc == SR_OK; i++) {
-        rc = a->state->calls->set_timer(a->groups, a->slot[i], w->timer[i]);
-    }
-    *count = fit;
-    return rc;
-}
-
-/* window_start, window_end, window_time. */
-static void window_bounds(const struct window_aggregate *w, uint32_t count, struct sr_column **col)
-{
-    int64_t *start = col[0]->values;
-    int64_t *end = col[1]->values;
-    int64_t *time = col[2]->values;
-    for (uint32_t i = 0; i < count; i++) {
-        int64_t ms = sr_map_namespace(w->base.groups, w->base.slot[i]);
-        start[i] = (ms - w->size_ms) * 1000;
-        end[i] = ms * 1000;
-        time[i] = (ms - 1) * 1000;
-    }
-}
-
-static sr_rc window_fill(struct window_aggregate *w, struct sr_view *out)
-{
-    struct aggregate *a = &w->base;
-    uint32_t keys = a->step->keys;
-    for (uint32_t c = 0; c < out->cols; c++) {
-        out->col[c] = column_new(a->home, &a->out->field[c].type, SR_BATCH_ROWS);
-        if (!out->col[c]) {
-            return SR_ENOMEM;
-        }
-        out->col[c]->rows = c < keys ? 0 : out->rows; /* `get` appends */
-    }
-    sr_rc rc = SR_OK;
-    for (uint32_t k = 0; k < keys && rc == SR_OK; k++) {
-        rc = a->state->calls->get(a->groups, a->slot, out->rows, k, a->home, out->col[k]);
-    }
-    window_bounds(w, out->rows, &out->col[keys]);
-    for (uint32_t j = 0; j < a->step->aggs && rc == SR_OK; j++) {
-        struct agg_places p = {a->slot, NULL, out->rows, a->home, out->col[keys + 3 + j]};
-        rc = agg_result(&a->accumulator[j], a->groups, &p);
-    }
-    return rc;
-}
-
-static enum sr_step window_fire(void *op, int64_t ms, struct sr_op_io *io, struct sr_error *err)
+static enum sr_step window_told(void *op, int64_t ms, struct sr_op_io *io, struct sr_error *err)
 {
     struct window_aggregate *w = op;
-    struct aggregate *a = &w->base;
-    uint32_t count = 0;
-    /* The end of the input is no time: a job that goes on behind it takes new rows. */
-    if (ms != SR_WATERMARK_END && ms > a->state->watermark) {
-        a->state->watermark = ms;
-    }
-    sr_rc rc = a->state->calls->due(a->groups, ms, SR_BATCH_ROWS, a->slot, w->timer, &count);
-    if (rc == SR_OK && count == 0) {
-        return SR_STEP_DONE;
-    }
-    uint32_t due = count;
-    struct sr_view *out = NULL;
-    if (rc == SR_OK) {
-        rc = window_fit(w, &count);
-    }
-    if (rc == SR_OK) {
-        out = view_new(a->home, a->out->fields);
-        rc = out ? SR_OK : SR_ENOMEM;
-    }
-    if (rc == SR_OK) {
-        out->rows = out->picked = count;
-        rc = window_fill(w, out);
-    }
-    if (rc != SR_OK) {
-        view_release(out);
-        (void)aggregate_failed(a, rc, err);
+    struct sr_state *state = w->base.state;
+    bool has_more;
+    if (window_fire(w, ms, io, &has_more, err) != SR_OK) {
         return SR_STEP_FAILED;
     }
-    a->state->calls->remove(a->groups, a->slot, count);
-    io->out = out;
-    return count < due || due == SR_BATCH_ROWS ? SR_STEP_AGAIN : SR_STEP_DONE;
+    /* The end of the input is no time: a job that goes on behind it takes new rows. */
+    if (ms != SR_WATERMARK_END && ms > state->watermark) {
+        state->watermark = ms;
+    }
+    return has_more ? SR_STEP_AGAIN : SR_STEP_DONE;
 }
 
 const struct sr_op_type window_aggregate_type = {
@@ -348,6 +331,6 @@ const struct sr_op_type window_aggregate_type = {
     .is_keyed = true,
     .open = window_open,
     .process = window_process,
-    .watermark = window_fire,
+    .watermark = window_told,
     .close = window_close,
 };

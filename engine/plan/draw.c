@@ -90,6 +90,29 @@ static void draw_duration(struct sr_out *o, int64_t ms)
     draw(o, "%lld %s", (long long)(ms / units[i].ms), units[i].unit);
 }
 
+static void draw_window(struct sr_out *o, const struct aggregate_step *s,
+                        const struct sr_schema *in)
+{
+    static const char *const names[] = {[WINDOW_NONE] = "",
+                                        [WINDOW_TUMBLE] = "TUMBLE",
+                                        [WINDOW_HOP] = "HOP",
+                                        [WINDOW_CUMULATE] = "CUMULATE"};
+    if (s->window == WINDOW_NONE) {
+        return;
+    }
+    draw(o, "%s(%s, ", names[s->window], in->field[s->time_column].name);
+    if (s->window != WINDOW_TUMBLE) {
+        draw_duration(o, s->slide_ms);
+        draw(o, ", ");
+    }
+    draw_duration(o, s->size_ms);
+    if (s->offset_ms != 0) {
+        draw(o, ", ");
+        draw_duration(o, s->offset_ms);
+    }
+    draw(o, ")");
+}
+
 static void draw_aggregate(struct sr_out *o, struct arena *a, const struct aggregate_step *s,
                            const struct sr_schema *in)
 {
@@ -98,17 +121,9 @@ static void draw_aggregate(struct sr_out *o, struct arena *a, const struct aggre
                                         [AGG_MIN] = "MIN",
                                         [AGG_MAX] = "MAX",
                                         [AGG_AVG] = "AVG"};
-    if (s->window == WINDOW_TUMBLE) {
-        draw(o, "TUMBLE(%s, ", in->field[s->time_column].name);
-        draw_duration(o, s->size_ms);
-        if (s->offset_ms != 0) {
-            draw(o, ", ");
-            draw_duration(o, s->offset_ms);
-        }
-        draw(o, ")");
-    }
+    draw_window(o, s, in);
     if (s->keys > 0) {
-        draw(o, "%sby ", s->window == WINDOW_TUMBLE ? " " : "");
+        draw(o, "%sby ", s->window != WINDOW_NONE ? " " : "");
         draw_columns(o, in, s->key, s->keys);
     }
     for (uint32_t i = 0; i < s->aggs; i++) {

@@ -322,3 +322,24 @@ struct ast_list *ast_prepend(struct parser *p, struct ast_list *l, const struct 
     }
     return l ? out : NULL;
 }
+
+struct ast *ast_window_alias(struct parser *p, struct ast *window, const struct ast *alias)
+{
+    if (!window || !alias) {
+        return window;
+    }
+    struct ast *table = arena_copy(p->arena, window->item[0], sizeof(*table));
+    const struct ast **item =
+        arena_copy(p->arena, window->item, window->count * sizeof(struct ast *));
+    const struct ast *const *named = build_pair(p, alias, NULL, NULL);
+    if (!table || !item || !named) {
+        parser_fail(p, window->at, NULL, "out of memory");
+        return NULL;
+    }
+    table->item = named;
+    table->count = 1;
+    table->depth = 2;
+    item[0] = table;
+    window->item = item;
+    return window;
+}

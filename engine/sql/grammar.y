@@ -436,8 +436,8 @@ query(A) ::= SELECT(T) distinct(D) items(L) FROM source(S) where(W) group(G) hav
     if (A) A->is_distinct = D;
 }
 source(A) ::= table(X).                        { A = X; }
-source(A) ::= TABLE LP window(X) RP alias.     { A = X; }
-source(A) ::= window(X) alias.                 { A = X; }
+source(A) ::= TABLE LP window(X) RP alias(S).  { A = ast_window_alias(p, X, S); }
+source(A) ::= window(X) alias(S).              { A = ast_window_alias(p, X, S); }
 table(A) ::= ID(N) alias(S). {
     A = ast_named(p, N, S ? ast_of1(p, AST_TABLE, S) : ast_leaf(p, AST_TABLE, N));
 }

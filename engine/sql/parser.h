@@ -64,6 +64,8 @@ struct ast *ast_extend(struct parser *p, const struct ast *n,
 struct ast *ast_span(struct ast *n, uint32_t at, uint32_t end); /* its place; end 0: kept */
 struct ast *ast_named(struct parser *p, struct token name, struct ast *n); /* begins at the name */
 struct ast *ast_alias(struct parser *p, struct ast *n, struct token name);
+/* Gives the table of a window function its alias (NULL: none), which stands behind the function. */
+struct ast *ast_window_alias(struct parser *p, struct ast *window, const struct ast *alias);
 const char *ast_copy_upper(struct parser *p, struct token t);
 
 struct ast_list *ast_list(struct parser *p, const struct ast *first); /* first may be NULL */

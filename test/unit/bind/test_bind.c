@@ -53,6 +53,10 @@ START_TEST(select_lists_are_named_and_typed)
                        "DESCRIPTOR(ts), INTERVAL '10' SECOND)) GROUP BY window_start, window_end, "
                        "k HAVING COUNT(*) > 1",
                        "k STRING, window_end TIMESTAMP(3) NOT NULL, n BIGINT NOT NULL");
+    bind_check_columns("sql=SELECT x.k, x.window_end, COUNT(*) AS n FROM TABLE(HOP(TABLE a, "
+                       "DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '5' MINUTE)) x GROUP BY "
+                       "x.window_start, x.window_end, x.k",
+                       "k STRING, window_end TIMESTAMP(3) NOT NULL, n BIGINT NOT NULL");
     bind_check_columns("sql=SELECT TUMBLE_START(ts, INTERVAL '1' HOUR) AS s, COUNT(*) AS n FROM a "
                        "GROUP BY TUMBLE(ts, INTERVAL '1' HOUR)",
                        "s TIMESTAMP(3) NOT NULL, n BIGINT NOT NULL");
@@ -95,8 +99,19 @@ START_TEST(windows_need_the_time_attribute)
     bind_check_fault("from=a; window=TUMBLE(ts, INTERVAL '1' HOUR, INTERVAL '1' HOUR); "
                      "select=COUNT(*) AS n",
                      "2:59 a window's offset must be shorter than its size\n");
+    bind_check_fault("from=a; window=SESSION(ts, INTERVAL '1' SECOND); select=COUNT(*) AS n",
+                     "2:29 window SESSION is not supported yet [TUMBLE, HOP or CUMULATE]\n");
     bind_check_fault("from=a; window=HOP(ts, INTERVAL '1' SECOND); select=COUNT(*) AS n",
-                     "2:29 window HOP is not supported yet [TUMBLE(time, size[, offset])]\n");
+                     "2:29 HOP takes a time attribute, a slide, a size and perhaps an offset "
+                     "[HOP(time, slide, size[, offset])]\n");
+    bind_check_fault("from=a; window=HOP(ts, INTERVAL '4' SECOND, INTERVAL '10' SECOND); "
+                     "select=COUNT(*) AS n",
+                     "2:58 the size of a HOP window must be a multiple of its slide, as in Flink "
+                     "[HOP(time, slide, size[, offset])]\n");
+    bind_check_fault("from=a; window=CUMULATE(ts, INTERVAL '4' SECOND, INTERVAL '1' SECOND); "
+                     "select=COUNT(*) AS n",
+                     "2:42 a window's step must not be longer than its size [CUMULATE(time, step, "
+                     "size[, offset])]\n");
     bind_check_fault("sql=SELECT COUNT(*) AS n FROM a GROUP BY TUMBLE(ts, INTERVAL '1' MINUTE), "
                      "TUMBLE(ts, INTERVAL '1' HOUR)",
                      "2:88 rows are grouped by one window at most\n");

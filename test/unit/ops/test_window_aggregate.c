@@ -17,7 +17,7 @@ static const uint32_t window_key = 0;
 /* COUNT(*), SUM, MIN, MAX and AVG of v by k, over windows of 10 s of ts. */
 static struct window_world window_world(int64_t size_ms, int64_t offset_ms)
 {
-    struct window_world w = {.step = {.window = WINDOW_TUMBLE}};
+    struct window_world w = {.step = {.window = WINDOW_TUMBLE, .slide_ms = size_ms}};
     op_world_init(&w.base);
     const struct sr_schema *in = rows_schema(w.base.arena, "k STRING, ts TIMESTAMP(3), v INT");
     static const char *const names[] = {"COUNT", "SUM", "MIN", "MAX", "AVG"};
@@ -155,16 +155,36 @@ static const char *cut_run(struct window_world *w, uint32_t a, uint32_t b, bool 
     return arena_printf(w->base.arena, "%s; %s", text, op_world_tell(&w->base, SR_WATERMARK_END));
 }
 
-START_TEST(results_and_late_rows_do_not_depend_on_where_the_input_is_cut)
+/* What is tried: kind, slide, size, offset. */
+static const struct cut {
+    enum window_kind kind;
+    int64_t slide_ms, size_ms, offset_ms;
+} cuts[] = {
+    {WINDOW_TUMBLE, 10000, 10000, 0},      {WINDOW_HOP, 5000, 10000, 0},
+    {WINDOW_HOP, 2000, 10000, -1000},      {WINDOW_HOP, 4000, 10000, 0},
+    {WINDOW_HOP, 10000, 10000, 3000},      {WINDOW_CUMULATE, 5000, 20000, 0},
+    {WINDOW_CUMULATE, 1000, 10000, 12500},
+};
+
+#define CUTS (sizeof(cuts) / sizeof(cuts[0]))
+
+static struct window_world cut_world(const struct cut *c)
 {
-    struct window_world whole = window_world(10000, 0);
-    window_open(&whole);
+    struct window_world w = window_world(c->size_ms, c->offset_ms);
+    w.step.window = c->kind;
+    w.step.slide_ms = c->slide_ms;
+    window_open(&w);
+    return w;
+}
+
+static void cut_everywhere(const struct cut *c)
+{
+    struct window_world whole = cut_world(c);
     const char *expect = cut_run(&whole, 0, 0, false);
     ck_assert_uint_gt(whole.base.late, 3);
-    for (uint32_t a = 0; a <= CUT_ROWS; a++) {
-        for (uint32_t b = a; b <= CUT_ROWS; b += 1 + b % 7) {
-            struct window_world w = window_world(10000, 0);
-            window_open(&w);
+    for (uint32_t a = 0; a <= CUT_ROWS; a += 3) {
+        for (uint32_t b = a; b <= CUT_ROWS; b += 2 + b % 7) {
+            struct window_world w = cut_world(c);
             ck_assert_str_eq(cut_run(&w, a, b, (a + b) % 2 == 0), expect);
             ck_assert_uint_eq(w.base.late, whole.base.late);
             ck_assert_uint_eq(w.base.absorbed, whole.base.absorbed);
@@ -172,6 +192,147 @@ START_TEST(results_and_late_rows_do_not_depend_on_where_the_input_is_cut)
         }
     }
     op_world_done(&whole.base);
+}
+START_TEST(results_and_late_rows_do_not_depend_on_where_the_input_is_cut)
+{
+    for (size_t i = 0; i < CUTS; i++) {
+        cut_everywhere(&cuts[i]);
+    }
+}
+END_TEST
+
+/* The windows of `ts`, found by looking at every one that could be: *end is the last one tried, or
+ * INT64_MIN at first. False: no further one. */
+static bool model_window(const struct cut *c, int64_t ts, int64_t *start, int64_t *end)
+{
+    int64_t at = *end == INT64_MIN ? ts + 1 : *end + 1;
+    for (; at <= ts + c->size_ms; at++) {
+        int64_t from = at - c->size_ms;
+        int64_t slide = c->kind == WINDOW_TUMBLE ? c->size_ms : c->slide_ms;
+        if (c->kind == WINDOW_CUMULATE) {
+            int64_t into = (at - 1 - c->offset_ms) % c->size_ms;
+            from = at - 1 - (into < 0 ? into + c->size_ms : into);
+        }
+        bool is_window = (from - c->offset_ms) % slide == 0 && (at - from) % slide == 0;
+        is_window = c->kind == WINDOW_HOP ? (from - c->offset_ms) % slide == 0 : is_window;
+        if (is_window && from <= ts && ts < at) {
+            *start = from;
+            *end = at;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* COUNT and SUM of one key and window over the rows that are in time for it. */
+static bool model_row(const struct cut *c, char key, int64_t start, int64_t end, uint32_t *count,
+                      int64_t *sum)
+{
+    int64_t watermark = SR_WATERMARK_NONE;
+    *count = 0;
+    *sum = 0;
+    for (uint32_t i = 0; i < CUT_ROWS; i++) {
+        char row[64];
+        int64_t ts, from, to = INT64_MIN;
+        cut_row(i, row, &ts);
+        while (row[0] == key && model_window(c, ts, &from, &to)) {
+            if (from == start && to == end && watermark < end - 1) {
+                *count += 1;
+                *sum += i;
+            }
+        }
+        watermark = ts - 3001 > watermark ? ts - 3001 : watermark;
+    }
+    return *count > 0;
+}
+
+static void model_compare(const struct cut *c)
+{
+    struct window_world w = cut_world(c);
+    const char *out = cut_run(&w, 7, 31, true);
+    uint32_t lines = 0, found = 0;
+    for (const char *at = out; (at = strstr(at, "+I")) != NULL; at++) {
+        lines++;
+    }
+    for (uint32_t i = 0; i < CUT_ROWS; i++) {
+        char row[64], line[128];
+        int64_t ts, start, end = INT64_MIN, sum;
+        uint32_t count;
+        cut_row(i, row, &ts);
+        while (model_window(c, ts, &start, &end)) {
+            bool is_there = model_row(c, row[0], start, end, &count, &sum);
+            (void)snprintf(line, sizeof(line), "I %c,%lld,%lld,%lld,%u,%lld,", row[0],
+                           (long long)start, (long long)end, (long long)end - 1, count,
+                           (long long)sum);
+            const char *at = strstr(out, line);
+            ck_assert_msg(!is_there || at, "%s in %s", line, out);
+            ck_assert(!at || strstr(at + 1, line) == NULL);
+            if (at && at[-1] == '+') {
+                ((char *)(uintptr_t)at)[-1] = '#'; /* counted once */
+                found++;
+            }
+        }
+    }
+    ck_assert_uint_eq(found, lines);
+    op_world_done(&w.base);
+}
+START_TEST(every_window_holds_the_rows_that_came_before_it_fired)
+{
+    for (size_t i = 0; i < CUTS; i++) {
+        model_compare(&cuts[i]);
+    }
+}
+END_TEST
+
+START_TEST(a_hop_window_is_merged_from_panes_that_each_row_touches_once)
+{
+    const struct cut c = {WINDOW_HOP, 5000, 10000, 0};
+    struct window_world w = cut_world(&c);
+    (void)op_world_rows(&w.base, "a,-1,4; a,4000,2; b,4000,7; a,12000,NULL");
+    ck_assert_str_eq(op_world_tell(&w.base, 4999), "+I a,-10000,0,-1,1,4,4,4,4; "
+                                                   "+I b,-5000,5000,4999,1,7,7,7,7; "
+                                                   "+I a,-5000,5000,4999,2,6,2,4,3");
+    op_world_reborn(&w.base);
+    ck_assert_str_eq(op_world_tell(&w.base, 14999),
+                     "+I b,0,10000,9999,1,7,7,7,7; +I a,0,10000,9999,1,2,2,2,2; "
+                     "+I a,5000,15000,14999,1,NULL,NULL,NULL,NULL");
+    ck_assert_str_eq(op_world_tell(&w.base, SR_WATERMARK_END),
+                     "+I a,10000,20000,19999,1,NULL,NULL,NULL,NULL");
+    op_world_done(&w.base);
+}
+END_TEST
+
+START_TEST(a_row_that_is_late_for_some_of_its_windows_is_in_the_others)
+{
+    const struct cut c = {WINDOW_HOP, 5000, 10000, 0};
+    struct window_world w = cut_world(&c);
+    struct sr_view *v =
+        rows_view(w.base.home, w.base.in, "a,1000,1; a,6000,2; a,2000,4; a,-3000,8");
+    const int64_t before[] = {SR_WATERMARK_NONE, 999, 5999, 5999};
+    rows_set_watermarks(w.base.home, v, before);
+    v->watermark_end = 5999;
+    /* The third row came when [-5000, 5000) had fired; the fourth had no window left. */
+    ck_assert_str_eq(op_world_view(&w.base, v), "+I a,-5000,5000,4999,1,1,1,1,1");
+    ck_assert_uint_eq(w.base.late, 1);
+    ck_assert_str_eq(op_world_tell(&w.base, SR_WATERMARK_END),
+                     "+I a,0,10000,9999,3,7,1,4,2; +I a,5000,15000,14999,1,2,2,2,2");
+    op_world_done(&w.base);
+}
+END_TEST
+
+START_TEST(state_of_other_windows_is_refused)
+{
+    struct window_world w = cut_world(&(struct cut){WINDOW_HOP, 5000, 10000, 0});
+    (void)op_world_rows(&w.base, "a,1000,1");
+    struct sr_out out = bytes_out();
+    ck_assert_int_eq(state_save(w.base.state, &out, &w.base.err), SR_OK);
+    struct window_world other = cut_world(&(struct cut){WINDOW_HOP, 2000, 10000, 0});
+    ck_assert_int_eq(state_load(other.base.state, out.data, out.len, &other.base.err), SR_EMISFIT);
+    ck_assert_msg(strstr(other.base.err.words, "HOP(slide 5000 ms, size 10000 ms") != NULL, "%s",
+                  other.base.err.words);
+    bytes_free(&out);
+    op_world_done(&other.base);
+    op_world_done(&w.base);
 }
 END_TEST
 
@@ -249,6 +410,14 @@ START_TEST(what_cannot_be_a_window_is_refused)
     ck_assert_ptr_nonnull(strstr(w.base.err.words, "offset"));
     op_world_done(&w.base);
     w = window_world(10000, 0);
+    w.step.agg = w.agg;
+    w.step.window = WINDOW_CUMULATE;
+    w.step.slide_ms = 3000;
+    ck_assert_int_eq(op_world_open(&w.base, &window_aggregate_type, &w.step, w.base.in, "k STRING"),
+                     SR_ECONFIG);
+    ck_assert_ptr_nonnull(strstr(w.base.err.words, "multiple"));
+    op_world_done(&w.base);
+    w = window_world(10000, 0);
     window_open(&w);
     ck_assert_ptr_null(op_world_rows(&w.base, "a,1,1; -U a,1,1"));
     op_world_done(&w.base);
@@ -259,6 +428,10 @@ UNIT_MAIN("window aggregate", a_window_fires_when_the_watermark_reaches_its_last
           times_before_1970_and_offsets_fall_into_the_windows_of_floor_mod,
           a_row_is_late_by_the_watermark_in_force_when_it_arrived,
           results_and_late_rows_do_not_depend_on_where_the_input_is_cut,
+          every_window_holds_the_rows_that_came_before_it_fired,
+          a_hop_window_is_merged_from_panes_that_each_row_touches_once,
+          a_row_that_is_late_for_some_of_its_windows_is_in_the_others,
+          state_of_other_windows_is_refused,
           windows_fire_in_the_order_of_their_ends_and_empty_ones_do_not_exist,
           many_groups_of_one_window_come_in_several_answers,
           rows_without_a_window_are_bad_rows_and_the_others_go_on,

@@ -132,8 +132,8 @@ START_TEST(items_schemas_and_queries_have_their_forms)
         {PARSE_QUERY,
          "SELECT * FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) AS w GROUP BY "
          "k",
-         "(SELECT (list (item *)) (window TUMBLE table t (name ts) INTERVAL '1' MINUTE) - (list "
-         "(name k)) -)"},
+         "(SELECT (list (item *)) (window TUMBLE (table t w) (name ts) INTERVAL '1' MINUTE) - "
+         "(list (name k)) -)"},
     };
     PARSE_CHECK(cases);
 }
