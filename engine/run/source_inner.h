@@ -11,6 +11,8 @@ void source_settle(struct source *s);
 sr_rc source_note(struct source *s, struct source_split *own, struct sr_error *err);
 /* The split that the reader has read to its end becomes a finished one. */
 sr_rc source_end_split(struct source *s, struct sr_error *err);
+/* Notes that the position is to be acknowledged when the checkpoint is shown. */
+sr_rc source_keep_ack(struct source *s, uint64_t checkpoint, const struct source_split *own);
 /* Forgets the first `count` positions that wait to be acknowledged. */
 void source_free_acks(struct source *s, uint32_t count);
 /* Decodes on in the block; what is left of it when nothing more can be read waits for the next

@@ -6,7 +6,7 @@
 #include "engine/base/error.h"
 #include "engine/run/source_inner.h"
 
-static sr_rc source_keep_ack(struct source *s, uint64_t checkpoint, const struct source_split *own)
+sr_rc source_keep_ack(struct source *s, uint64_t checkpoint, const struct source_split *own)
 {
     if (!s->node->source->acknowledge) return SR_OK;
     struct source_ack *grown = realloc(s->ack, (s->acks + 1) * sizeof(*grown));
@@ -17,6 +17,7 @@ static sr_rc source_keep_ack(struct source *s, uint64_t checkpoint, const struct
     memcpy(note, own->split.note, own->split.note_len);
     s->ack[s->acks++] = (struct source_ack){.checkpoint = checkpoint,
                                             .number = own->number,
+                                            .is_end = own->split.state == SPLIT_FINISHED,
                                             .note_len = own->split.note_len,
                                             .note = note};
     return SR_OK;
@@ -30,6 +31,9 @@ sr_rc source_save(struct source *s, uint64_t checkpoint, struct sr_out *splits,
     /* The reader has said already that this one is over, and would not say so again. */
     sr_rc ended = s->ending >= 0 ? source_end_split(s, err) : SR_OK;
     if (ended != SR_OK) return ended;
+    for (uint32_t i = 0; i < s->acks; i++) {
+        if (s->ack[i].checkpoint == SOURCE_ACK_NEXT) s->ack[i].checkpoint = checkpoint;
+    }
     bool is_silent = s->is_idle || s->splits == 0;
     bool is_ok =
         bytes_put_u64(splits, (uint64_t)(is_silent ? SR_WATERMARK_END : s->stamp.watermark)) &&
@@ -54,11 +58,12 @@ void source_acknowledge(struct source *s, uint64_t n)
     uint32_t count = 0;
     while (count < s->acks && s->ack[count].checkpoint <= n) {
         const struct source_ack *a = &s->ack[count++];
-        bool is_held = false; /* a split that ended meanwhile is nobody's any more */
+        bool is_held = false; /* what a split that has ended meanwhile was at is of no use */
         for (uint32_t i = 0; i < s->splits; i++) {
             if (s->split[i].number == a->number) is_held = true;
         }
-        if (a->checkpoint == n && is_held) {
+        /* A later checkpoint has the end too, if the first one came to nothing. */
+        if (a->is_end || (a->checkpoint == n && is_held)) {
             struct sr_bytes note = {a->note, a->note_len};
             s->node->source->acknowledge(s->reader, a->number, note);
         }

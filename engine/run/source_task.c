@@ -55,7 +55,8 @@ sr_rc source_open(struct source *s, const struct source_conf *conf, struct sr_er
                                .part = conf->part,
                                .parts = conf->parts,
                                .metadata = n->metadata,
-                               .metadatas = n->metadatas};
+                               .metadatas = n->metadatas,
+                               .is_checkpointed = conf->plan->job->settings.interval.us > 0};
     s->is_open = true; /* or half so: it is closed in any case */
     rc = n->source->open(s->reader, &o, err);
     return rc == SR_OK ? rc : error_wrap(err, "source '%s'", n->step);
@@ -179,6 +180,8 @@ sr_rc source_end_split(struct source *s, struct sr_error *err)
     if (rc != SR_OK) return rc;
     own->split.state = SPLIT_FINISHED;
     stamp_remove(&s->stamp, own->number);
+    rc = source_keep_ack(s, SOURCE_ACK_NEXT, own);
+    if (rc != SR_OK) return error_set(err, rc, "source '%s': out of memory", s->node->step);
     rc = split_list_add(&s->finished, &own->split);
     buffer_release(own->id);
     *own = s->split[--s->splits];

@@ -27,10 +27,13 @@ struct source_block {
     bool is_open;  /* there may be more in it */
 };
 
+#define SOURCE_ACK_NEXT UINT64_MAX /* of a split that ended: the next checkpoint has it */
+
 /* A position that will be acknowledged when its checkpoint is shown. */
 struct source_ack {
-    uint64_t checkpoint;
+    uint64_t checkpoint; /* ascending */
     uint32_t number;
+    bool is_end; /* of the split */
     uint32_t note_len;
     uint8_t *note;
 };

@@ -69,6 +69,7 @@ struct sr_source_open {
      * schema->fields + i of the builder that fill_metadata gets; poll's has only the schema's. */
     const uint32_t *metadata;
     uint32_t metadatas;
+    bool is_checkpointed; /* checkpoints are taken before the end too, and acknowledged */
 };
 
 /* Takes the splits that a discoverer names. */
@@ -135,7 +136,8 @@ struct sr_source_type {
     void (*consume)(void *r, uint32_t number, uint32_t used);
     /* Appends the note from which `add` goes on behind everything consumed. */
     sr_rc (*position)(void *r, uint32_t number, struct sr_out *note, struct sr_error *err);
-    /* A checkpoint with this note was shown; may be NULL. Failures are the connector's to log. */
+    /* A checkpoint with this note was shown; a split that ended is acknowledged once more, with
+     * its last note. May be NULL. Failures are the connector's to log. */
     void (*acknowledge)(void *r, uint32_t number, struct sr_bytes note);
     void (*close)(void *r);
     const struct sr_metadata *metadata; /* that it can give; NULL: none */

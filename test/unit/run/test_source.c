@@ -13,10 +13,11 @@
 
 struct text {
     const char *bytes;
-    uint32_t chunk;   /* bytes more a poll */
-    bool has_buffer;  /* lie in a buffer that columns may refer to */
-    bool is_locked;   /* cannot be opened, which shows when half of it is done */
-    uint32_t *closes; /* counted there; NULL: nowhere */
+    uint32_t chunk;       /* bytes more a poll */
+    bool has_buffer;      /* lie in a buffer that columns may refer to */
+    bool is_locked;       /* cannot be opened, which shows when half of it is done */
+    uint32_t *closes;     /* counted there; NULL: nowhere */
+    struct sr_out *acked; /* uint32_t positions that were acknowledged; NULL: nobody asks */
 };
 
 struct text_reader {
@@ -122,6 +123,16 @@ static sr_rc text_position(void *p, uint32_t number, struct sr_out *note, struct
     return SR_OK;
 }
 
+static void text_acknowledge(void *p, uint32_t number, struct sr_bytes note)
+{
+    const struct text_reader *r = p;
+    uint32_t at = 0;
+    ck_assert_uint_eq(number, 0);
+    ck_assert_uint_eq(note.len, sizeof(at));
+    memcpy(&at, note.data, sizeof(at));
+    if (r->t->acked) ck_assert(bytes_put_u32(r->t->acked, at));
+}
+
 static void text_close(void *p)
 {
     struct text_reader *r = p;
@@ -144,6 +155,7 @@ static const struct sr_source_type text_type = {.size = sizeof(text_type),
                                                 .poll = text_poll,
                                                 .consume = text_consume,
                                                 .position = text_position,
+                                                .acknowledge = text_acknowledge,
                                                 .close = text_close};
 
 static sr_rc lines_open(void *dec, const struct sr_format_open *o, struct sr_error *err)
@@ -323,6 +335,51 @@ static void save(struct fixture *f, struct sr_out *splits, struct sr_out *waitin
     ck_assert_int_eq(source_save(&f->source, 5, splits, waiting, &f->err), SR_OK);
 }
 
+static void acknowledged(struct fixture *f, uint64_t n, uint32_t count, uint32_t last)
+{
+    f->text.acked->len = 0;
+    source_acknowledge(&f->source, n);
+    struct bytes_in in = bytes_in(f->text.acked->data, f->text.acked->len);
+    uint32_t got = 0, at = 0;
+    for (; in.at < in.end; got++) {
+        at = bytes_get_u32(&in);
+    }
+    ck_assert_uint_eq(got, count);
+    ck_assert(count == 0 || at == last);
+}
+
+/* Positions are acknowledged with their own checkpoint, the end of a split with the first that has
+ * it and is shown. */
+START_TEST(test_acknowledge)
+{
+    for (int is_first_lost = 0; is_first_lost < 2; is_first_lost++) {
+        struct fixture f = {.got = ""};
+        struct sr_out out = bytes_out(), acked = bytes_out();
+        struct msg m;
+        begin(&f, numbers, 4, JOB_FAIL);
+        f.text.acked = &acked;
+        open(&f);
+        f.source.rows.rows_max = 1;
+        (void)read_rows(&f, 2);
+        ck_assert_int_eq(source_seal(&f.source, &m, &f.err), SR_OK);
+        ck_assert_int_eq(source_save(&f.source, 3, &out, &out, &f.err), SR_OK);
+        (void)read_rows(&f, 1);
+        ck_assert_int_eq(source_save(&f.source, 4, &out, &out, &f.err), SR_OK);
+        acknowledged(&f, 3, 1, 5);
+        acknowledged(&f, 3, 0, 0);
+        ck_assert_int_eq(read_rows(&f, UINT32_MAX), SOURCE_END);
+        acknowledged(&f, 4, 0, 0); /* nobody's any more */
+        ck_assert_int_eq(source_save(&f.source, 5, &out, &out, &f.err), SR_OK);
+        ck_assert_int_eq(source_save(&f.source, 6, &out, &out, &f.err), SR_OK);
+        acknowledged(&f, is_first_lost ? 6 : 5, 1, TEXT_OVER);
+        acknowledged(&f, 6, 0, 0);
+        bytes_free(&out);
+        bytes_free(&acked);
+        end(&f);
+    }
+}
+END_TEST
+
 /* Saved between any two steps and restored, the source goes on with exactly the next row. */
 START_TEST(test_save_and_go_on)
 {
@@ -422,5 +479,5 @@ START_TEST(test_long_input)
 }
 END_TEST
 
-UNIT_MAIN("run: source", test_any_cut, test_half_open, test_save_and_go_on, test_bad_records,
-          test_long_input)
+UNIT_MAIN("run: source", test_any_cut, test_half_open, test_save_and_go_on, test_acknowledge,
+          test_bad_records, test_long_input)
