@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "connectors/common/note.h"
+#include "connectors/filesystem/fs_input.h"
 #include "connectors/filesystem/fs_split.h"
 #include "connectors/filesystem/fs_walk.h"
 
@@ -28,16 +29,11 @@ void fs_finder_known(void *finder, const struct sr_split *split)
     free(path);
 }
 
-static bool fs_finder_is_compressed(const char *path)
+/* Flink reads these by their name; what they hold has no sign of its own. */
+static bool fs_finder_is_deflate(const char *path)
 {
-    static const char *const ends[] = {".gz", ".bz2", ".xz", ".zst", ".lz4", ".deflate", NULL};
     const char *dot = strrchr(path, '.');
-    for (const char *const *e = ends; dot && *e; e++) {
-        if (strcasecmp(dot, *e) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return dot && strcasecmp(dot, ".deflate") == 0;
 }
 
 static sr_rc fs_finder_add(const struct fs_found *file, uint64_t begin, uint64_t end,
@@ -64,16 +60,28 @@ static sr_rc fs_finder_add(const struct fs_found *file, uint64_t begin, uint64_t
     return rc;
 }
 
-/* A file of lines is cut where it is large; the last piece of a bounded one ends where the file did
+/* What cannot be opened is told by the reader. */
+static bool fs_finder_is_packed(const struct fs_finder *f, const char *path)
+{
+    struct fs_input input;
+    struct sr_error ignored;
+    bool is_packed =
+        fs_input_open(&input, f->host, path, &ignored) == SR_OK && fs_input_is_packed(&input);
+    fs_input_close(&input);
+    return is_packed;
+}
+
+/* A file of lines that is not compressed is cut where it is large; the last piece of a bounded one ends where the file did
  * when it was found, that of a monitored one never. Other formats are read whole. */
 static sr_rc fs_finder_cut(struct fs_finder *f, const struct fs_found *file, struct sr_splits *out)
 {
     uint64_t size = file->stat.size_bytes, piece = f->conf->split_size.bytes;
+    bool is_packed = f->may_cut && piece > 0 && size > piece && fs_finder_is_packed(f, file->path);
     bool is_monitored = f->conf->monitor_interval.us > 0;
-    uint64_t last_end = is_monitored || !f->may_cut ? FS_SPLIT_OPEN : size;
+    uint64_t last_end = is_monitored || !f->may_cut || is_packed ? FS_SPLIT_OPEN : size;
     uint64_t begin = 0;
     sr_rc rc = SR_OK;
-    while (rc == SR_OK && f->may_cut && piece > 0 && size - begin > piece) {
+    while (rc == SR_OK && f->may_cut && !is_packed && piece > 0 && size - begin > piece) {
         rc = fs_finder_add(file, begin, begin + piece, out);
         begin += piece;
     }
@@ -89,10 +97,10 @@ static sr_rc fs_finder_name(struct fs_finder *f, const struct fs_list *l, struct
         if (fs_set_has(&f->known, file->path)) {
             continue;
         }
-        if (fs_finder_is_compressed(file->path)) {
+        if (fs_finder_is_deflate(file->path)) {
             return h->fail(h, err, SR_ECONFIG,
-                           "%s is compressed, which this source cannot read yet: decompress it, or "
-                           "leave it out of path",
+                           "%s is compressed by deflate, which this source cannot read: decompress "
+                           "it, or leave it out of path",
                            file->path);
         }
         sr_rc rc = fs_finder_cut(f, file, out);

@@ -47,32 +47,33 @@ sr_rc fs_reader_add(void *reader, uint32_t number, const struct sr_split *split,
 
 static void fs_reader_release(struct fs_reader *r)
 {
-    (void)r->host->files->close(r->file, NULL); /* only read */
-    r->file = NULL;
+    fs_input_close(&r->input);
     block_drop(&r->block);
     r->now = NULL;
 }
 
 /* --- Which file it is ------------------------------------------------------------------------ */
 
-static sr_rc fs_reader_print(struct fs_reader *r, uint32_t bytes, uint64_t print[2],
+/* The digest of the first bytes, at most *bytes of them; *bytes: how many there were. Of the
+ * contents, so that a file is known again when it was compressed meanwhile. */
+static sr_rc fs_reader_print(struct fs_reader *r, uint32_t *bytes, uint64_t print[2],
                              struct sr_error *err)
 {
     uint8_t first[FS_PRINT_BYTES];
     uint32_t have = 0;
-    while (have < bytes) {
-        size_t got = 0;
-        sr_rc rc = r->host->files->read(r->file, first + have, bytes - have, have, &got, err);
+    size_t got = 1;
+    while (have < *bytes && got > 0) {
+        sr_rc rc = fs_input_read(&r->input, first + have, *bytes - have, have, &got, err);
+        if (rc == SR_ECLOSED) {
+            break; /* what there is of it; reading comes to this place, and tells */
+        }
         if (rc != SR_OK) {
             return rc;
         }
-        if (got == 0) {
-            return r->host->fail(r->host, err, SR_EIO, "%s shrank while it was read",
-                                 r->now->split.path);
-        }
         have += (uint32_t)got;
     }
-    r->host->digest(first, bytes, print);
+    *bytes = have;
+    r->host->digest(first, have, print);
     return SR_OK;
 }
 
@@ -82,7 +83,7 @@ static sr_rc fs_reader_identify(struct fs_reader *r, struct sr_error *err)
     struct fs_split *s = &r->now->split;
     const struct sr_host *h = r->host;
     struct sr_stat stat;
-    sr_rc rc = h->files->stat_file(r->file, &stat, err);
+    sr_rc rc = h->files->stat_file(r->input.file, &stat, err);
     if (rc != SR_OK) {
         return rc;
     }
@@ -90,7 +91,7 @@ static sr_rc fs_reader_identify(struct fs_reader *r, struct sr_error *err)
         return h->fail(h, err, SR_EMISFIT, "%s is no longer a regular file", s->path);
     }
     uint64_t expected = s->file.size_bytes > s->offset ? s->file.size_bytes : s->offset;
-    if (stat.size_bytes < expected) {
+    if (!fs_input_is_packed(&r->input) && stat.size_bytes < expected) {
         return h->fail(
             h, err, SR_EMISFIT,
             "%s shrank from %llu to %llu bytes: it was cut or replaced while the job was "
@@ -98,9 +99,11 @@ static sr_rc fs_reader_identify(struct fs_reader *r, struct sr_error *err)
             s->path, (unsigned long long)expected, (unsigned long long)stat.size_bytes);
     }
     uint64_t print[2] = {0, 0};
-    if (s->file.print_bytes > 0) {
-        rc = fs_reader_print(r, s->file.print_bytes, print, err);
-        if (rc == SR_OK && (print[0] != s->file.print[0] || print[1] != s->file.print[1])) {
+    uint32_t bytes = s->file.print_bytes;
+    if (bytes > 0) {
+        rc = fs_reader_print(r, &bytes, print, err);
+        if (rc == SR_OK && (bytes != s->file.print_bytes || print[0] != s->file.print[0] ||
+                            print[1] != s->file.print[1])) {
             rc = h->fail(h, err, SR_EMISFIT,
                          "%s does not begin as it did when it was read: it is another file now",
                          s->path);
@@ -109,8 +112,8 @@ static sr_rc fs_reader_identify(struct fs_reader *r, struct sr_error *err)
             return rc;
         }
     }
-    uint32_t bytes = stat.size_bytes < FS_PRINT_BYTES ? (uint32_t)stat.size_bytes : FS_PRINT_BYTES;
-    rc = fs_reader_print(r, bytes, print, err);
+    bytes = FS_PRINT_BYTES;
+    rc = fs_reader_print(r, &bytes, print, err);
     if (rc == SR_OK) {
         r->modified_us = stat.modified_us;
         s->file = (struct fs_identity){.device = stat.device,
@@ -139,7 +142,7 @@ static sr_rc fs_reader_end(struct fs_reader *r, struct sr_error *err)
     const struct sr_host *h = r->host;
     const char *path = r->now->split.path;
     struct sr_stat stat;
-    if (r->file && h->files->stat(h->files, path, &stat, err) == SR_EABSENT) {
+    if (r->input.file && h->files->stat(h->files, path, &stat, err) == SR_EABSENT) {
         return h->fail(h, err, SR_EIO, "%s vanished while it was read", path);
     }
     fs_reader_finish(r);
@@ -149,7 +152,9 @@ static sr_rc fs_reader_end(struct fs_reader *r, struct sr_error *err)
 /* Nothing more for now: looks again when the interval is over. */
 static void fs_reader_rest(struct fs_reader *r)
 {
-    r->now->split.file.size_bytes = r->read_end;
+    if (!fs_input_is_packed(&r->input)) {
+        r->now->split.file.size_bytes = r->read_end;
+    }
     r->now->due_us = r->host->mono_us(r->host) + r->conf->monitor_interval.us;
     fs_reader_release(r);
 }
@@ -170,7 +175,7 @@ static sr_rc fs_reader_start(struct fs_reader *r, struct fs_reading *item, struc
     if (s->is_aligned && s->offset >= s->end) {
         return fs_reader_end(r, err);
     }
-    sr_rc rc = h->files->open(h->files, s->path, SR_FILE_READ, &r->file, err);
+    sr_rc rc = fs_input_open(&r->input, h, s->path, err);
     if (rc == SR_EABSENT && !fs_reader_has_begun(s)) {
         h->log(h, SR_WARN, "%s vanished before it was read", s->path);
         h->count(h, "files-vanished", 1);
@@ -180,6 +185,9 @@ static sr_rc fs_reader_start(struct fs_reader *r, struct fs_reading *item, struc
     if (rc == SR_EABSENT) {
         return h->fail(h, err, SR_EIO, "%s vanished while it was read (%llu bytes were)", s->path,
                        (unsigned long long)s->offset);
+    }
+    if (rc == SR_OK && fs_input_is_packed(&r->input)) {
+        s->end = FS_SPLIT_OPEN; /* its size says nothing of its contents */
     }
     return rc == SR_OK ? fs_reader_identify(r, err) : rc;
 }
@@ -248,6 +256,17 @@ static sr_rc fs_reader_too_long(const struct fs_reader *r, struct sr_error *err)
                          (unsigned long long)r->conf->record_max.bytes);
 }
 
+/* Compressed data that end too early: for good, or until their writer is done with them. */
+static sr_rc fs_reader_cut_short(struct fs_reader *r, size_t *got, struct sr_error *err)
+{
+    if (!r->is_monitored) {
+        err->rc = SR_EFINAL;
+        return SR_EFINAL;
+    }
+    *got = 0;
+    return SR_OK;
+}
+
 /* Reads more behind what is there. *got is 0 at the end of the file. SR_ELIMIT, without words: the
  * record is too long. */
 static sr_rc fs_reader_read(struct fs_reader *r, size_t *got, struct sr_error *err)
@@ -264,11 +283,14 @@ static sr_rc fs_reader_read(struct fs_reader *r, size_t *got, struct sr_error *e
         return h->fail(h, err, rc, "%s: out of memory for the record at byte %llu", s->path,
                        (unsigned long long)s->offset);
     }
-    rc = h->files->read(r->file, to, room, r->read_end, got, err);
+    rc = fs_input_read(&r->input, to, room, r->read_end, got, err);
+    if (rc == SR_ECLOSED) {
+        return fs_reader_cut_short(r, got, err);
+    }
     if (rc != SR_OK) {
         return rc;
     }
-    if (*got == 0 && r->read_end < s->file.size_bytes) {
+    if (*got == 0 && !fs_input_is_packed(&r->input) && r->read_end < s->file.size_bytes) {
         return h->fail(h, err, SR_EIO, "%s shrank from %llu to %llu bytes while it was read",
                        s->path, (unsigned long long)s->file.size_bytes,
                        (unsigned long long)r->read_end);

@@ -14,6 +14,7 @@
 
 #include "connectors/common/block.h"
 #include "connectors/filesystem/filesystem.h"
+#include "connectors/filesystem/fs_input.h"
 #include "connectors/filesystem/fs_split.h"
 
 enum fs_metadata { FS_METADATA_PATH, FS_METADATA_NAME, FS_METADATA_SIZE, FS_METADATA_MODIFIED };
@@ -38,7 +39,7 @@ struct fs_reader {
     uint32_t first_live; /* items before it are finished */
     /* The split being read: */
     struct fs_reading *now; /* NULL: none; one of item */
-    struct sr_file *file;
+    struct fs_input input;
     int64_t modified_us; /* of it, when it was opened */
     struct block block;
     uint64_t read_end; /* file offset behind the bytes in the block */

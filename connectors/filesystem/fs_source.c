@@ -57,7 +57,9 @@ static sr_rc fs_source_check(const void *conf, const struct sr_schema *schema,
 const struct sr_source_type fs_source_type = {
     .size = sizeof(struct sr_source_type),
     .name = "filesystem",
-    .doc = "Files in directories, once or followed as they appear and grow.",
+    .doc = "Files in directories, once or followed as they appear and grow. gzip, zstd, lz4, bzip2 "
+           "and xz are known by their first bytes and read decompressed; going on in one reads it "
+           "again from its beginning, up to the exact position.",
     .keeps = "the record",
     .opts = fs_source_opts,
     .conf_size = sizeof(struct fs_source_conf),
