@@ -61,6 +61,12 @@ static const struct args_option options_eval[] = {
     {"type", NULL, 0, NULL, "print the type, a tab, the value"},
     COMMON};
 
+static const struct args_option options_infer[] = {
+    {"format", NULL, 0, "FORMAT", "csv or json; else its name and its first byte tell"},
+    {"records", NULL, 'n', "N", "look at so many records; 10000 unless given, 0: at all"},
+    {"header", NULL, 0, NULL, "the first line of a CSV file names the columns"},
+    {"no-header", NULL, 0, NULL, "the first line of a CSV file is a record"},
+    COMMON};
 static const struct args_option options_connectors[] = {
     {"guarantees", NULL, 0, NULL, "what each source and sink keeps through a kill, as a table"},
     COMMON};
@@ -90,6 +96,12 @@ const struct command commands[] = {
      command_config},
     {"checkpoints", "list | show | verify PATH", "look at checkpoints and savepoints",
      "verify reads every byte and checks every digest.", 2, options_common, command_checkpoints},
+    {"init", "[CONNECTOR [FORMAT]]", "print a commented skeleton of a job",
+     "Every key of the connector and the format stands in it, with its default. Put your own words\n"
+     "where CHANGE_ME stands. Without a name: filesystem and csv.", 2, options_common, command_init},
+    {"infer", "FILE [--format csv | json] [--records N]", "print the schema block of a CSV or JSON-lines file",
+     "A type is taken when every value that was looked at fits it. FILE may be -: standard input.", 1,
+     options_infer, command_infer},
     {"connectors", "[NAME | --guarantees]", "list connectors and formats, or the options of one", NULL, 1,
      options_connectors, command_connectors},
     {"functions", "[NAME]", "list SQL functions, or explain one", NULL, 1, options_common,

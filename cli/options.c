@@ -59,17 +59,18 @@ const char *option_nature(struct arena *a, const struct sr_opt *o)
                         (o->flags & SR_OPT_OURS) != 0 ? ", not in Flink" : "");
 }
 
-void options_wrap(FILE *to, const char *text, int indent, int width)
+/* `mark` stands between the indentation and the words of each line. */
+static void option_lines(FILE *to, const char *text, const char *mark, int indent, int width)
 {
-    int at = 0;
+    int at = 0, room = width - indent - (int)strlen(mark);
     while (*text) {
         int len = (int)strcspn(text, " \n");
-        if (at > 0 && at + 1 + len > width - indent) {
+        if (at > 0 && at + 1 + len > room) {
             fputc('\n', to);
             at = 0;
         }
         if (at == 0) {
-            fprintf(to, "%*s%.*s", indent, "", len, text);
+            fprintf(to, "%*s%s%.*s", indent, "", mark, len, text);
             at = len;
         } else {
             fprintf(to, " %.*s", len, text);
@@ -81,6 +82,16 @@ void options_wrap(FILE *to, const char *text, int indent, int width)
         }
     }
     fputc('\n', to);
+}
+
+void options_wrap(FILE *to, const char *text, int indent, int width)
+{
+    option_lines(to, text, "", indent, width);
+}
+
+void options_comment(FILE *to, const char *text, int indent, int width)
+{
+    option_lines(to, text, "# ", indent, width);
 }
 
 void options_print(const struct cli *c, const struct sr_opt *opts, const char *prefix)

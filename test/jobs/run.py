@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """End-to-end tests: the binary as people use it. `test/jobs/run.py BUILD [TEST...]`.
 
-Each job of conf/jobs has one; then commands, exit codes, and what happens at signals, savepoints and resumes.
+Every test_*.py beside this file is run: jobs of conf/jobs, commands, exit codes, what happens at signals and resumes.
 """
 import importlib
 import pathlib
@@ -10,10 +10,10 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-import harness  # noqa: E402
+import harness
 
 for path in sorted(HERE.glob("test_*.py")):
-    importlib.import_module(path.stem)  # its tests register themselves
+    importlib.import_module(path.stem)  # tests register themselves
 
 if __name__ == "__main__":
     build = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "build")

@@ -1,5 +1,6 @@
 """The command line: what a word means, where a fault lies, which exit code says it."""
 import json
+import re
 import subprocess
 
 from harness import ended, ok, test, wait_for
@@ -109,3 +110,40 @@ def late_and_skipped_rows_are_named(p):
     text = open(p.job("page-hits.yaml")).read().replace("format: csv", "format: csv\n    on-error: skip")
     said = ok(p.run("validate", p.write("job.yaml", text))).stdout
     assert b"on-error: skip" in said and b"counted as late" in said, said
+
+
+@test
+def init_makes_valid_jobs_of_every_connector_and_format(p):
+    there = json.loads(ok(p.run("connectors", "--json")).stdout)
+    formats = [k["name"] for k in there if k["kind"] == "format"]
+    kinds = {}
+    for k in there:
+        kinds.setdefault(k["name"], set()).add(k["kind"])
+    made = 0
+    for name in sorted(n for n, k in kinds.items() if k & {"source", "sink"}):
+        for words in ([name], *([name, f] for f in formats)):
+            done = p.run("init", *words)
+            if done.returncode == 2 and len(words) == 2:  # rows are made by the connector, or the format only reads
+                assert b"does not go with format" in done.stderr, done.stderr
+                continue
+            text = ok(done).stdout.decode()
+            assert f"connector: {name}\n" in text and (len(words) < 2 or f"format: {words[1]}\n" in text), words
+            ok(p.run("validate", p.write("job.yaml", text.replace("CHANGE_ME", "mine"))))
+            made += 1
+    assert made >= len(formats) + 6, made
+    ok(p.run("init", "filesytem"), 2)
+    assert b"did you mean 'json'" in ok(p.run("init", "filesystem", "jsn"), 2).stderr
+
+
+@test
+def every_default_that_init_shows_may_be_written(p):
+    for words in (["filesystem", "csv"], ["filesystem", "json"], ["sqlite"]):
+        lines = ok(p.run("init", *words)).stdout.decode().replace("CHANGE_ME", "mine").split("\n")
+        keys = [i for i, line in enumerate(lines) if re.match(r" +#[\w.-]+: (?!\.\.\.)", line) and "(ts" not in line]
+        assert len(keys) > 5
+        for i in keys:
+            key = lines[i].split(":")[0].strip(" #")
+            if key in ("watermark", "where", "select", "window", "group-by"):
+                continue  # examples, not defaults
+            text = "\n".join([*lines[:i], lines[i].replace("#", "", 1), *lines[i + 1:]])
+            ok(p.run("validate", p.write("job.yaml", text)))
