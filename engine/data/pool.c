@@ -326,7 +326,8 @@ void column_release(struct sr_column *c)
     }
 }
 
-/* A column of `room` rows in the place of c, which is let go; NULL: no memory, and c is as it was. */
+/* A column of `room` rows in the place of c, which is let go; NULL: no memory, and c is as it
+ * was. */
 static struct sr_column *column_grow_one(struct sr_home *h, struct sr_column *c, uint32_t room)
 {
     sr_assert(c->refs == 1 && room >= c->capacity);

@@ -36,9 +36,9 @@ bool column_put_bytes(struct sr_home *h, struct sr_column *c, uint32_t r, const 
                       uint32_t len);
 bool column_grow_bytes(struct sr_home *h, struct sr_column *c, uint32_t more);
 #define COLUMN_BYTES_MAX 2147483647u /* of text in one column: spans stay within an int32_t */
-/* Room for `capacity` rows at least, for children that outgrow SR_BATCH_ROWS; in the fields of a ROW
- * too. Takes c, answers the column that replaces it (values, text and children moved), or NULL and c
- * is still good. */
+/* Room for `capacity` rows at least, for children that outgrow SR_BATCH_ROWS; in the fields of a
+ * ROW too. Takes c, answers the column that replaces it (values, text and children moved), or NULL
+ * and c is still good. */
 struct sr_column *column_grow_rows(struct sr_home *h, struct sr_column *c, uint32_t capacity);
 /* The column is filled: says its rows, to fields of ROWs too, and gives text columns that have no
  * bytes some to point to, which sr_text needs. False: out of memory. */

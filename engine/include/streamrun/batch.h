@@ -25,8 +25,8 @@
  * Text differs from Arrow on purpose: a span a row (Arrow's ListView for bytes) lets SUBSTRING,
  * SPLIT_INDEX, REGEXP_EXTRACT and decoders refer to the bytes where they already lie.
  * A row whose validity bit is clear is NULL; its value and span are defined, but mean nothing. The
- * fields of a NULL ROW are NULL too: child[i] alone says whether a field has a value. Rows of child[0]
- * that no span refers to mean nothing.
+ * fields of a NULL ROW are NULL too: child[i] alone says whether a field has a value. Rows of
+ * child[0] that no span refers to mean nothing.
  */
 #ifndef STREAMRUN_BATCH_H
 #define STREAMRUN_BATCH_H

@@ -8,8 +8,8 @@
 #include "engine/data/schema.h"
 #include "test/unit/unit.h"
 
-/* Columns: n BIGINT; p ROW<x INT, q ROW<s STRING, t ARRAY<STRING>>>; a ARRAY<ROW<k STRING, v ARRAY<INT>>>;
- * m MAP<STRING, BIGINT>. */
+/* Columns: n BIGINT; p ROW<x INT, q ROW<s STRING, t ARRAY<STRING>>>; a ARRAY<ROW<k STRING, v
+ * ARRAY<INT>>>; m MAP<STRING, BIGINT>. */
 enum { N, P, A, M, COLUMNS };
 
 static struct sr_error err;
@@ -52,7 +52,8 @@ static void put_text(struct sr_builder *to, uint32_t c, const char *text)
     sr_put_bytes(to, c, text, (uint32_t)strlen(text));
 }
 
-/* {x: i, q: {s: "s<i>", t: ["t0", ..., i % 3 of them]}}, NULL for every fifth, q for every seventh */
+/* {x: i, q: {s: "s<i>", t: ["t0", ..., i % 3 of them]}}, NULL for every fifth, q for every
+ * seventh */
 static void put_row(int i)
 {
     char text[32];
