@@ -33,17 +33,13 @@ static const struct sr_opt json_opts[] = {
     SR_OPT_END};
 /* clang-format on */
 
-struct value *json_values(const struct sr_schema *s, const struct json_conf *conf)
+struct node *json_nodes(const struct sr_schema *s, const struct json_conf *conf, uint32_t *count)
 {
     static const unsigned reads[] = {[JSON_STAMP_SQL] = MOMENT_SPACE,
                                      [JSON_STAMP_ISO] = MOMENT_T,
                                      [JSON_STAMP_ISO_OFFSET] = MOMENT_T | MOMENT_OFFSET};
-    struct value *v = calloc(s->fields + 1, sizeof(*v));
     unsigned how = reads[conf->stamp.index];
-    for (uint32_t c = 0; v && c < s->fields; c++) {
-        (void)value_init(&v[c], &s->field[c], how, how & MOMENT_T); /* types were checked */
-    }
-    return v;
+    return node_new(s, how, how & MOMENT_T, count);
 }
 
 static sr_rc json_check(const void *conf, const struct sr_schema *schema, bool is_write,
@@ -61,7 +57,7 @@ static sr_rc json_check(const void *conf, const struct sr_schema *schema, bool i
         }
         return SR_ECONFIG;
     }
-    return value_check_schema(schema, "json", err);
+    return node_check_schema(schema, "format json", err);
 }
 
 static const struct sr_format_type json_type = {

@@ -6,7 +6,8 @@
 
 #include "connectors/json/json_names.h"
 #include "connectors/json/json_parse.h"
-#include "connectors/text/value.h"
+#include "connectors/text/json_put.h"
+#include "connectors/text/node.h"
 
 enum json_stamp { JSON_STAMP_SQL, JSON_STAMP_ISO, JSON_STAMP_ISO_OFFSET };
 
@@ -16,25 +17,38 @@ struct json_conf {
     const char *map_null_literal;
 };
 
+#define JSON_PATH_MAX 64u /* bytes of the path to a refused value that are shown */
+
+/* The fields of a ROW, by name. */
+struct json_row {
+    struct sr_schema schema;
+    struct json_names names;
+};
+
 struct json_decoder {
     const struct sr_host *host;
     bool is_missing_fatal, is_lenient;
     uint32_t columns;
-    struct value *value; /* by column; owned */
-    uint32_t *seen;      /* by column: serial of the last object that had it; owned */
+    uint32_t nodes;
+    struct node *node;    /* the columns first; owned */
+    struct json_row *row; /* of all columns, and of each ROW inside them; owned */
+    uint32_t rows;
+    uint32_t *row_of; /* by node: its place in `row`; owned */
+    uint32_t *seen;   /* by node: serial of the last object that had it; owned */
     uint32_t serial;
-    struct json_names names;
     struct json_parser *parser;
-    char *scratch; /* for strings with escapes */
+    const struct sr_buffer *buffer; /* that text may refer to, while decoding */
+    char *scratch;                  /* for strings with escapes */
     uint32_t scratch_size;
+    char path[JSON_PATH_MAX];
 };
 
 struct json_encoder {
     const struct sr_host *host;
-    bool drops_nulls;
-    enum value_decimal decimal;
+    struct json_put how;
+    bool has_nested;
     uint32_t columns;
-    struct value *value; /* by column; owned */
+    struct node *node; /* the columns first; owned */
     struct json_key {
         char *text; /* `"name":`; owned */
         uint32_t len;
@@ -48,7 +62,7 @@ sr_rc json_encode_open(void *enc, const struct sr_format_open *o, struct sr_erro
 sr_rc json_encode(void *enc, struct sr_encode *e, struct sr_error *err);
 void json_encode_close(void *enc);
 
-/* One struct value a column; NULL: out of memory. */
-struct value *json_values(const struct sr_schema *s, const struct json_conf *conf);
+/* The columns as nodes, those inside them behind; NULL: out of memory. */
+struct node *json_nodes(const struct sr_schema *s, const struct json_conf *conf, uint32_t *count);
 
 #endif

@@ -3,39 +3,43 @@
 #include <string.h>
 
 #include "connectors/json/json.h"
-#include "connectors/json/json_walk.h"
-#include "connectors/text/number.h"
-#include "connectors/text/real.h"
+#include "connectors/json/json_nest.h"
+#include "connectors/json/json_value.h"
 
 /* Tokens are found for this many bytes of lines at a time: they and their places stay in the
  * second-level cache until the values are taken out. */
 #define JSON_BLOCK_BYTES (32u << 10)
 
-/* Why a record was refused. */
-struct json_fault {
-    enum value_rc rc;          /* VALUE_OK: no fault of a value */
-    const struct value *value; /* NULL: `words` are of the record */
-    const char *words;
-    uint32_t at; /* byte of the record, when value is NULL */
-    const char *text;
-    uint32_t len;
-};
-
 /* How a record ended. */
 enum json_end { JSON_DONE, JSON_BAD, JSON_SKIPPED, JSON_FULL };
 
-static bool json_decode_room(struct json_decoder *x, uint32_t size)
+/* Names of the columns, and of the fields of each ROW inside them. False: out of memory. */
+static bool json_decode_rows(struct json_decoder *x, const struct sr_schema *schema)
 {
-    if (size <= x->scratch_size) {
-        return true;
+    uint32_t rows = 1;
+    for (uint32_t i = 0; i < x->nodes; i++) {
+        rows += x->node[i].value.type.kind == SR_ROW ? 1 : 0;
     }
-    size_t want = (size_t)size + size / 2;
-    char *grown = want <= UINT32_MAX ? realloc(x->scratch, want) : NULL;
-    if (!grown) {
+    x->row = calloc(rows, sizeof(*x->row));
+    x->row_of = calloc(x->nodes + 1, sizeof(*x->row_of));
+    x->seen = calloc(x->nodes + 1, sizeof(*x->seen));
+    if (!x->row || !x->row_of || !x->seen) {
         return false;
     }
-    x->scratch = grown;
-    x->scratch_size = (uint32_t)want;
+    x->row[x->rows++].schema = *schema;
+    for (uint32_t i = 0; i < x->nodes; i++) {
+        const struct sr_type *t = &x->node[i].value.type;
+        if (t->kind == SR_ROW) {
+            x->row_of[i] = x->rows;
+            x->row[x->rows++].schema =
+                (struct sr_schema){.fields = t->children, .field = t->child, .rowtime = -1};
+        }
+    }
+    for (uint32_t i = 0; i < x->rows; i++) {
+        if (!json_names_init(&x->row[i].names, &x->row[i].schema)) {
+            return false;
+        }
+    }
     return true;
 }
 
@@ -47,14 +51,13 @@ sr_rc json_decode_open(void *dec, const struct sr_format_open *o, struct sr_erro
     x->is_missing_fatal = conf->is_missing_fatal;
     x->is_lenient = conf->is_lenient;
     x->columns = o->schema->fields;
-    sr_rc rc = value_check_schema(o->schema, "json", err);
+    sr_rc rc = node_check_schema(o->schema, "format json", err);
     if (rc != SR_OK) {
         return rc;
     }
-    x->value = json_values(o->schema, conf);
-    x->seen = calloc(x->columns + 1, sizeof(*x->seen));
+    x->node = json_nodes(o->schema, conf, &x->nodes);
     x->parser = json_parser_new();
-    if (!x->value || !x->seen || !x->parser || !json_names_init(&x->names, o->schema)) {
+    if (!x->node || !x->parser || !json_decode_rows(x, o->schema)) {
         return o->host->fail(o->host, err, SR_ENOMEM, "json: out of memory");
     }
     return SR_OK;
@@ -64,208 +67,51 @@ void json_decode_close(void *dec)
 {
     struct json_decoder *x = dec;
     json_parser_free(x->parser);
-    json_names_done(&x->names);
-    free(x->value);
+    for (uint32_t i = 0; i < x->rows; i++) {
+        json_names_done(&x->row[i].names);
+    }
+    free(x->row);
+    free(x->row_of);
+    free(x->node);
     free(x->seen);
     free(x->scratch);
     *x = (struct json_decoder){0};
 }
 
-/* --- Values ---------------------------------------------------------------------------------- */
-
-static enum value_rc json_decode_integer(struct sr_builder *b, uint32_t c, const struct value *v,
-                                         const char *s, uint32_t len)
-{
-    int64_t n = 0;
-    enum number_rc rc = number_get_integral(s, len, &n);
-    if (rc == NUMBER_OK) {
-        return value_put_number(b, c, v, n);
-    }
-    if (rc == NUMBER_RANGE) {
-        return VALUE_RANGE;
-    }
-    return rc == NUMBER_INEXACT ? VALUE_INEXACT : VALUE_BAD;
-}
-
-static enum value_rc json_decode_number(struct sr_builder *b, uint32_t c, const struct value *v,
-                                        const char *s, uint32_t len, struct sr_buffer *buffer)
-{
-    switch (v->op) {
-    case VALUE_I8:
-    case VALUE_I16:
-    case VALUE_I32:
-    case VALUE_I64:
-        return json_decode_integer(b, c, v, s, len);
-    case VALUE_F32:
-    case VALUE_F64:
-    case VALUE_DECIMAL:
-    case VALUE_TEXT:
-        return value_put(b, c, v, s, len, buffer);
-    case VALUE_BOOL:
-    case VALUE_BYTES:
-    case VALUE_DATE:
-    case VALUE_TIME:
-    case VALUE_STAMP:
-        return VALUE_BAD;
-    }
-    return VALUE_BAD;
-}
-
-/* A container is text to a STRING column, and nothing to any other. */
-static enum value_rc json_decode_container(struct json_decoder *x, struct sr_decode *d, uint32_t c,
-                                           const struct json_walk *w, const struct json_token *t)
-{
-    if (x->value[c].op != VALUE_TEXT) {
-        return VALUE_BAD;
-    }
-    if (!json_decode_room(x, t->len)) {
-        return VALUE_MEMORY;
-    }
-    uint32_t len = json_walk_minify(w, t, x->scratch);
-    if (len == t->len) {
-        return value_put(d->out, c, &x->value[c], (const char *)w->bytes + t->at, len, d->buffer);
-    }
-    return value_put(d->out, c, &x->value[c], x->scratch, len, NULL);
-}
-
-/* False: an escape is wrong; w->fault tells. */
-static bool json_decode_string(struct json_decoder *x, struct sr_decode *d, uint32_t c,
-                               struct json_walk *w, const struct json_token *t, enum value_rc *rc)
-{
-    const char *s = (const char *)w->bytes + t->at;
-    uint32_t len = t->len;
-    struct sr_buffer *buffer = d->buffer;
-    if (t->has_escapes) {
-        if (!json_decode_room(x, len)) {
-            *rc = VALUE_MEMORY;
-            return true;
-        }
-        if (!json_walk_plain(w, t, x->scratch, &len)) {
-            return false;
-        }
-        s = x->scratch;
-        buffer = NULL;
-    }
-    *rc = value_put(d->out, c, &x->value[c], s, len, buffer);
-    return true;
-}
-
-/* A key that comes twice: the last one counts, and a NULL before it is forgotten. */
-static void json_decode_again(struct sr_builder *b, uint32_t c)
-{
-    struct sr_column *k = b->col[c];
-    if (k->valid) {
-        k->valid_space[b->rows >> 6] |= UINT64_C(1) << (b->rows & 63);
-    }
-}
-
-/* Puts the value; false: w->fault tells. */
-static bool json_decode_value(struct json_decoder *x, struct sr_decode *d, uint32_t c,
-                              struct json_walk *w, const struct json_token *t, enum value_rc *rc)
-{
-    const struct value *v = &x->value[c];
-    const char *s = (const char *)w->bytes + t->at;
-    switch (t->kind) {
-    case JSON_STRING:
-        return json_decode_string(x, d, c, w, t, rc);
-    case JSON_NUMBER:
-        *rc = json_decode_number(d->out, c, v, s, t->len, d->buffer);
-        return true;
-    case JSON_TRUE:
-    case JSON_FALSE:
-        if (v->op == VALUE_BOOL) {
-            sr_put_bool(d->out, c, t->kind == JSON_TRUE);
-            *rc = VALUE_OK;
-        } else {
-            *rc = v->op == VALUE_TEXT ? value_put(d->out, c, v, s, t->len, d->buffer) : VALUE_BAD;
-        }
-        return true;
-    case JSON_NULL:
-        *rc = value_put_null(d->out, c, v);
-        return true;
-    case JSON_OBJECT:
-    case JSON_ARRAY:
-        *rc = json_decode_container(x, d, c, w, t);
-        return true;
-    }
-    return true;
-}
-
 /* --- Objects --------------------------------------------------------------------------------- */
-
-static bool json_decode_column(struct json_decoder *x, struct json_walk *w, uint32_t nth,
-                               const struct json_token *key, uint32_t *column)
-{
-    const char *s = (const char *)w->bytes + key->at;
-    if (json_names_guess(&x->names, nth, s, key->len, column)) {
-        return true;
-    }
-    if (!key->has_escapes) {
-        *column = json_names_find(&x->names, s, key->len);
-    } else {
-        uint32_t len = 0;
-        if (!json_decode_room(x, key->len)) {
-            return json_walk_fail(w, key->at, "out of memory");
-        }
-        if (!json_walk_plain(w, key, x->scratch, &len)) {
-            return false;
-        }
-        *column = json_names_find(&x->names, x->scratch, len);
-    }
-    json_names_learn(&x->names, nth, s, key->len, *column);
-    return true;
-}
 
 /* One value of the object. False: w->fault or *fault tells. */
 static bool json_decode_member(struct json_decoder *x, struct sr_decode *d, struct json_walk *w,
-                               uint32_t nth, struct json_fault *fault)
+                               uint32_t serial, uint32_t nth, struct json_fault *fault)
 {
-    struct json_token key = {0};
-    struct json_token t = {0};
     uint32_t c = JSON_NAMES_NONE;
-    if (!json_walk_string(w, &key) || !json_decode_column(x, w, nth, &key, &c)) {
-        return false;
-    }
-    if (!json_walk_take(w, ':')) {
-        return json_walk_fail(w, json_walk_place(w), "':' is expected here, behind the key");
-    }
-    if (!json_walk_value(w, &t)) {
+    if (!json_value_key(x, w, &x->row[0].names, nth, &c)) {
         return false;
     }
     if (c == JSON_NAMES_NONE || !d->out->wanted[c]) {
-        return json_walk_check(w, &t);
+        return json_walk_pass(w);
     }
-    if (x->seen[c] == x->serial) {
-        json_decode_again(d->out, c);
+    if (x->seen[c] == serial) {
+        sr_put_forget(d->out, c); /* a key that comes twice: the last one counts */
     }
-    x->seen[c] = x->serial;
-    enum value_rc rc = VALUE_OK;
-    if (!json_decode_value(x, d, c, w, &t, &rc)) {
-        return false;
-    }
-    if (rc != VALUE_OK && x->is_lenient && rc != VALUE_MEMORY && rc != VALUE_MISSING) {
-        rc = value_put_null(d->out, c, &x->value[c]);
-    }
-    if (rc == VALUE_OK) {
-        return true;
-    }
-    *fault = (struct json_fault){
-        .rc = rc, .value = &x->value[c], .text = (const char *)w->bytes + t.at, .len = t.len};
-    return false;
+    x->seen[c] = serial;
+    const struct json_place place = {.b = d->out, .c = c, .node = &x->node[c]};
+    return place.node->value.op == VALUE_NESTED ? json_nest_put(x, w, &place, fault)
+                                                : json_value_put(x, w, &place, fault);
 }
 
 /* Columns that the object does not have. */
-static bool json_decode_missing(struct json_decoder *x, struct sr_decode *d,
+static bool json_decode_missing(struct json_decoder *x, struct sr_decode *d, uint32_t serial,
                                 struct json_fault *fault)
 {
     for (uint32_t c = 0; c < x->columns; c++) {
-        if (x->seen[c] == x->serial || !d->out->wanted[c]) {
+        if (x->seen[c] == serial || !d->out->wanted[c]) {
             continue;
         }
         enum value_rc rc =
-            x->is_missing_fatal ? VALUE_MISSING : value_put_null(d->out, c, &x->value[c]);
+            x->is_missing_fatal ? VALUE_MISSING : value_put_null(d->out, c, &x->node[c].value);
         if (rc != VALUE_OK) {
-            *fault = (struct json_fault){.rc = rc, .value = &x->value[c], .text = ""};
+            *fault = (struct json_fault){.rc = rc, .value = &x->node[c].value, .text = ""};
             return false;
         }
     }
@@ -276,17 +122,13 @@ static bool json_decode_missing(struct json_decoder *x, struct sr_decode *d,
 static bool json_decode_object(struct json_decoder *x, struct sr_decode *d, struct json_walk *w,
                                struct json_fault *fault)
 {
-    x->serial++;
-    if (x->serial == 0) {
-        memset(x->seen, 0, x->columns * sizeof(*x->seen));
-        x->serial = 1;
-    }
+    uint32_t serial = ++x->serial;
     if (!json_walk_take(w, '{')) {
         return json_walk_fail(w, json_walk_place(w), "a record must be a JSON object");
     }
     bool is_empty = json_walk_take(w, '}');
     for (uint32_t nth = 0; !is_empty; nth++) {
-        if (!json_decode_member(x, d, w, nth, fault)) {
+        if (!json_decode_member(x, d, w, serial, nth, fault)) {
             return false;
         }
         if (json_walk_take(w, '}')) {
@@ -296,7 +138,7 @@ static bool json_decode_object(struct json_decoder *x, struct sr_decode *d, stru
             return json_walk_fail(w, json_walk_place(w), "',' or '}' is expected here");
         }
     }
-    return json_decode_missing(x, d, fault);
+    return json_decode_missing(x, d, serial, fault);
 }
 
 /* --- Records --------------------------------------------------------------------------------- */
@@ -369,8 +211,9 @@ static enum json_end json_decode_text(struct json_decoder *x, struct sr_decode *
 static void json_decode_words(struct sr_bad *bad, const struct json_fault *fault)
 {
     if (fault->value) {
-        value_words(bad->words, sizeof(bad->words), fault->value, fault->rc, fault->text,
-                    fault->len);
+        struct value named = *fault->value;
+        named.name = fault->path ? fault->path : named.name;
+        value_words(bad->words, sizeof(bad->words), &named, fault->rc, fault->text, fault->len);
     } else {
         (void)snprintf(bad->words, sizeof(bad->words), "not JSON at byte %u of the record: %s",
                        fault->at, fault->words);
@@ -399,6 +242,7 @@ static enum json_end json_decode_record(struct json_decoder *x, struct sr_decode
 {
     struct json_fault fault = {.rc = VALUE_OK};
     uint32_t base = d->out->rows;
+    json_value_record(x);
     enum json_end end = json_decode_text(x, d, w, at, &fault);
     if (end == JSON_DONE) {
         return end;
@@ -561,7 +405,8 @@ sr_rc json_decode(void *dec, struct sr_decode *d, struct sr_error *err)
 {
     struct json_decoder *x = dec;
     d->used = d->bads = d->skipped = 0;
-    value_use_buffer(d->out, x->value, d->buffer);
+    x->buffer = d->buffer;
+    node_use_buffer(d->out, d->buffer);
     if (!d->record) {
         json_decode_stream(x, d);
     }

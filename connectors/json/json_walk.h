@@ -118,6 +118,12 @@ static inline bool json_walk_value(struct json_walk *w, struct json_token *t)
 bool json_walk_plain(struct json_walk *w, const struct json_token *t, char *to, uint32_t *len);
 /* Are the escapes of a string that nobody wants in order? */
 bool json_walk_check(struct json_walk *w, const struct json_token *t);
+/* Takes the value that is next and only checks it. */
+static inline bool json_walk_pass(struct json_walk *w)
+{
+    struct json_token t = {0};
+    return json_walk_value(w, &t) && json_walk_check(w, &t);
+}
 /* The text of a container without the white space between tokens, to `to`: room for t->len. */
 uint32_t json_walk_minify(const struct json_walk *w, const struct json_token *t, char *to);
 

@@ -76,17 +76,17 @@ static bool value_op_of(enum sr_kind kind, enum value_op *op)
         [SR_TIMESTAMP_LTZ] = VALUE_STAMP,
         [SR_INTERVAL_MONTH] = VALUE_I32,
         [SR_INTERVAL_SECOND] = VALUE_I64,
-        [SR_ARRAY] = -1,
-        [SR_MAP] = -1,
-        [SR_MULTISET] = -1,
-        [SR_ROW] = -1,
+        [SR_ARRAY] = VALUE_NESTED,
+        [SR_MAP] = VALUE_NESTED,
+        [SR_MULTISET] = VALUE_NESTED,
+        [SR_ROW] = VALUE_NESTED,
         [SR_NULL] = -1,
     };
     if (kind >= SR_KIND_COUNT || ops[kind] < 0) {
         return false;
     }
     *op = (enum value_op)ops[kind];
-    return true;
+    return *op != VALUE_NESTED;
 }
 
 bool value_init(struct value *v, const struct sr_field *field, unsigned stamp, unsigned stamp_put)
@@ -278,6 +278,7 @@ enum value_rc value_put(struct sr_builder *b, uint32_t c, const struct value *v,
     case VALUE_STAMP:
         return value_put_stamp(b, c, v, s, len);
     case VALUE_TEXT:
+    case VALUE_NESTED:
         break;
     }
     return VALUE_BAD;
@@ -311,6 +312,7 @@ static const char *value_hint(const struct value *v)
     case VALUE_F64:
     case VALUE_DECIMAL:
     case VALUE_TEXT:
+    case VALUE_NESTED:
         return "";
     }
     return "";
@@ -411,6 +413,7 @@ uint32_t value_print(const struct value *v, const struct sr_column *c, uint32_t 
         return moment_put(to, instant_of_row(c, r), v->how_put);
     case VALUE_TEXT:
     case VALUE_BYTES:
+    case VALUE_NESTED:
         break;
     }
     return 0;

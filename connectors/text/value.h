@@ -1,7 +1,8 @@
 /* One value of a column, to and from text: what the csv and json formats have in common.
  *
  * A struct value says once, per column, how its texts are read and written, so that a row costs one
- * switch a value. Types with children are refused by value_init.
+ * switch a value. Types with children are refused by value_init; formats that take them go by
+ * node.h.
  */
 #ifndef SR_TEXT_VALUE_H
 #define SR_TEXT_VALUE_H
@@ -23,7 +24,8 @@ enum value_op {
     VALUE_BYTES,
     VALUE_DATE,
     VALUE_TIME,
-    VALUE_STAMP
+    VALUE_STAMP,
+    VALUE_NESTED /* one with children: see node.h */
 };
 
 struct value {
@@ -49,8 +51,9 @@ enum value_rc {
     VALUE_MEMORY   /* the builder is broken */
 };
 
-/* False: the type cannot be text. `stamp` and `stamp_put` are MOMENT_SPACE and MOMENT_T, zones are
- * added here for TIMESTAMP_LTZ: a Z, or MOMENT_OFFSET when `stamp` has it. */
+/* False: the type is not one text; op is VALUE_NESTED when it has children. `stamp` and `stamp_put`
+ * are MOMENT_SPACE and MOMENT_T, zones are added here for TIMESTAMP_LTZ: a Z, or MOMENT_OFFSET when
+ * `stamp` has it. */
 bool value_init(struct value *v, const struct sr_field *field, unsigned stamp, unsigned stamp_put);
 
 /* The type as SQL writes it, for words: "DECIMAL(10, 2)". */

@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                              .stamp = {(how >> 4) % 3}};
     conf.drops_nulls = conf.drops_nulls && !conf.is_missing_fatal;
     struct arena *a = arena_new();
-    struct sr_field field[7];
+    struct sr_field field[11];
     fuzz_field(a, &field[0], "a", "STRING");
     fuzz_field(a, &field[1], "b", "BIGINT");
     fuzz_field(a, &field[2], "c", "DOUBLE");
@@ -25,8 +25,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_field(a, &field[4], "e", "TIMESTAMP_LTZ(9)");
     fuzz_field(a, &field[5], "f", "BYTES");
     fuzz_field(a, &field[6], "g", "BOOLEAN");
+    fuzz_field(a, &field[7], "h", "ROW<a INT, b ARRAY<STRING>, c ROW<d DOUBLE>>");
+    fuzz_field(a, &field[8], "i", "ARRAY<ARRAY<ROW<a STRING, b BIGINT NOT NULL>>>");
+    fuzz_field(a, &field[9], "j", "MAP<STRING, MAP<STRING, STRING>>");
+    fuzz_field(a, &field[10], "k", "MAP<STRING, ROW<a INT, b ARRAY<INT>>>");
     struct fuzz_format f = {.type = sr_plugin_json.formats[0], .conf = &conf};
-    f.schema = (struct sr_schema){.fields = how & 128 ? 7 : 2, .field = field, .rowtime = -1};
+    f.schema = (struct sr_schema){.fields = how & 128 ? 11 : 2, .field = field, .rowtime = -1};
     /* Arrays make several rows a record: room for one would refuse what a batch takes. */
     fuzz_format(&f, data + 1, (uint32_t)size - 1, SR_BATCH_ROWS, false);
     arena_free(a);

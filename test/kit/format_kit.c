@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "connectors/text/nest.h"
 #include "engine/base/bytes.h"
 #include "engine/data/schema.h"
 
@@ -55,8 +56,8 @@ static void kit_columns(struct format_kit *k, const char *columns)
         const char *name_end = strchr(p, ' ');
         const char *end = name_end;
         for (int depth = 0; *end && (*end != ',' || depth > 0); end++) {
-            depth += *end == '(' ? 1 : 0;
-            depth -= *end == ')' ? 1 : 0;
+            depth += *end == '(' || *end == '<' ? 1 : 0;
+            depth -= *end == ')' || *end == '>' ? 1 : 0;
         }
         const char *type = arena_text_n(k->arena, name_end, (size_t)(end - name_end));
         field[n].name = arena_text_n(k->arena, p, (size_t)(name_end - p));
@@ -112,7 +113,7 @@ struct kit_run {
     uint32_t skipped, made; /* rows before the builder's */
 };
 
-static void kit_show_value(FILE *out, const struct sr_column *c, uint32_t r)
+static void kit_show_leaf(FILE *out, const struct sr_column *c, uint32_t r)
 {
     if (!sr_is_valid(c, r)) {
         fprintf(out, "NULL");
@@ -157,6 +158,29 @@ static void kit_show_value(FILE *out, const struct sr_column *c, uint32_t r)
         } else {
             struct sr_instant t = ((const struct sr_instant *)v)[r];
             fprintf(out, "%lld+%d", (long long)t.ms, t.ns);
+        }
+    }
+}
+
+/* ROW (1, 'a'), ARRAY [1, NULL], MAP {'k': 1} */
+static void kit_show_value(FILE *out, const struct sr_column *c, uint32_t r)
+{
+    struct nest n;
+    nest_begin(&n, c, r);
+    for (enum nest_event e = nest_next(&n); e != NEST_DONE; e = nest_next(&n)) {
+        enum sr_kind kind = n.c->type.kind;
+        if (e == NEST_CLOSE) {
+            fputc(kind == SR_ROW ? ')' : kind == SR_MAP ? '}' : ']', out);
+            continue;
+        }
+        if (n.depth > 0 && n.nth > 0) {
+            bool is_map = n.level[n.depth - 1].c->type.kind == SR_MAP;
+            fputs(is_map && n.child == 1 ? ": " : ", ", out);
+        }
+        if (e == NEST_VALUE) {
+            kit_show_leaf(out, n.c, n.r);
+        } else {
+            fputc(kind == SR_ROW ? '(' : kind == SR_MAP ? '{' : '[', out);
         }
     }
 }

@@ -91,6 +91,134 @@ START_TEST(values_are_exact_and_typed)
 }
 END_TEST
 
+START_TEST(nested_values_go_to_nested_columns)
+{
+    static const char *const cases[][3] = {
+        {"v ROW<a INT, b STRING, c ROW<d DOUBLE>>",
+         "{\"v\":{\"b\":\"x\",\"z\":[{}],\"a\":1,\"c\":{\"d\":0.5}}}\n{\"v\":{}}\n{\"v\":null}\n{}"
+         "\n"
+         "{\"v\":{\"a\":1,\"a\":2,\"c\":{\"d\":1},\"c\":{}}}\n"
+         "{\"v\":{\"a\":null},\"v\":{\"\\u0061\":3,\"c\":null}}\n"
+         "{\"v\":{\"a\":9,\"b\":\"y\",\"c\":{\"d\":9}},\"v\":null}\n",
+         "(1, 'x', (0.5))\n(NULL, NULL, NULL)\nNULL\nNULL\n(2, NULL, (NULL))\n(3, NULL, NULL)\n"
+         "NULL\n"},
+        {"v ARRAY<INT>, w ARRAY<ARRAY<STRING>>",
+         "{\"v\":[1,2,null,4]}\n{\"v\":[],\"w\":[[\"a\\n\",\"b\"],[],null,[null,\"c\"]]}\n"
+         "{\"w\":[[\"x\"]],\"v\":[7],\"w\":[[],[\"y\",\"z\"]]}\n{\"v\":[\"8\"]}\n",
+         "[1, 2, NULL, 4]|NULL\n[]|[['a\\x0a', 'b'], [], NULL, [NULL, 'c']]\n"
+         "[7]|[[], ['y', 'z']]\n[8]|NULL\n"},
+        {"v MAP<STRING, BIGINT>, w MAP<STRING, ARRAY<ROW<k STRING>>>",
+         "{\"v\":{\"a\":1,\"b\":null}}\n{\"v\":{}}\n{\"v\":{\"a\":1,\"b\":2,\"\\u0061\":3}}\n"
+         "{\"v\":{\"a\":1,\"a\":null,\"b\":2},\"w\":{\"q\":[{\"k\":\"1\"},null],\"r\":null,\"q\":[]"
+         "}}\n"
+         "{\"w\":{\"p\":[{}]}}\n",
+         "{'a': 1, 'b': NULL}|NULL\n{}|NULL\n{'b': 2, 'a': 3}|NULL\n"
+         "{'a': NULL, 'b': 2}|{'r': NULL, 'q': []}\nNULL|{'p': [(NULL)]}\n"},
+        {"v ARRAY<ROW<a STRING, b DECIMAL(30, 2)>>, t ROW<ts TIMESTAMP(3), raw STRING>",
+         "{\"v\":[{\"b\":1.5,\"a\":\"\"},{}],\"t\":{\"ts\":\"1970-01-01 00:00:01\",\"raw\":{ \"x\" "
+         ": 1 }}}\n",
+         "[('', 0:150), (NULL, NULL)]|(1000000, '{\"x\":1}')\n"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        set_up();
+        open_kit(cases[i][0]);
+        format_kit_check_values(&k, cases[i][1], cases[i][2]);
+        feeds(cases[i][1]);
+        format_kit_check_wanted(&k, cases[i][1], (uint32_t)strlen(cases[i][1]));
+        close_kit();
+    }
+}
+END_TEST
+
+START_TEST(nested_values_are_written_as_they_were_read)
+{
+    static const char text[] = "{\"r\":{\"a\":1,\"b\":[\"x\",null,\"\\\"\"]},\"m\":{\"k\":{\"x\":1."
+                               "5},\"l\":null},\"n\":[[],[0,-1],null]}\n"
+                               "{\"r\":{\"a\":null,\"b\":null},\"m\":{},\"n\":[]}\n"
+                               "{\"r\":null,\"m\":null,\"n\":null}\n";
+    set_up();
+    open_kit("r ROW<a INT, b ARRAY<STRING>>, m MAP<STRING, ROW<x DOUBLE>>, n ARRAY<ARRAY<INT>>");
+    format_kit_check_encode(&k, text, text);
+    close_kit();
+    set_up();
+    conf->drops_nulls = true;
+    open_kit("r ROW<a INT, b ARRAY<STRING>>, m MAP<STRING, ROW<x DOUBLE>>, n ARRAY<ARRAY<INT>>");
+    format_kit_check_encode(
+        &k, text,
+        "{\"r\":{\"a\":1,\"b\":[\"x\",null,\"\\\"\"]},\"m\":{\"k\":{\"x\":1.5},\"l\":null},"
+        "\"n\":[[],[0,-1],null]}\n{\"r\":{},\"m\":{},\"n\":[]}\n{}\n");
+    close_kit();
+}
+END_TEST
+
+START_TEST(what_is_wrong_inside_has_its_path)
+{
+    set_up();
+    open_kit("r ROW<a INT NOT NULL, b ARRAY<ROW<c DATE>>>, m MAP<STRING, INT>, x INT");
+    k.room_min = 2;
+    static const char *const cases[][2] = {
+        {"{\"r\":{\"a\":\"x\"}}", "column 'r.a': 'x' is not a value of type INT"},
+        {"{\"r\":{\"a\":null}}", "column 'r.a' is NOT NULL"},
+        {"{\"r\":{}}", "column 'r.a' is NOT NULL"},
+        {"{\"r\":{\"a\":1,\"b\":[null,{\"c\":\"2020\"}]}}", "column 'r.b[1].c': '2020' is not a"},
+        {"{\"r\":{\"a\":1,\"b\":[7]}}", "column 'r.b[0]': '7' is not a value of type ROW"},
+        {"{\"r\":[1]}", "column 'r': '[1]' is not a value of type ROW"},
+        {"{\"r\":\"{}\"}", "column 'r': '{}' is not a value of type ROW"},
+        {"{\"m\":{\"k\":1,\"l\":1.5}}", "column 'm[1]': '1.5' is not an integer"},
+        {"{\"m\":{\"k\":1,}}", "a string is expected here"},
+        {"{\"r\":{\"x\" 1}}", "':' is expected here"},
+        {"{\"m\":{\"k\" 1}}", "':' is expected here"},
+        {"{\"m\":{\"\\ud800\":1}}", "half a surrogate pair"},
+        {"{\"m\":{\"k\":1 \"l\":2}}", "',' or '}' is expected here"},
+        {"{\"r\":{\"a\":1,\"b\":[{} {}]}}", "',' or ']' is expected here"},
+        {"{\"r\":{\"a\":1,\"b\":[{},]}}", "this is not a value"},
+        {"{\"r\":{\"a\":1", "',' or '}' is expected here"},
+        {"{\"r\":{\"a\":1,\"b\":[", "the text ends too early"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        format_kit_check_bad(&k, "{\"r\":{\"a\":1,\"b\":[{\"c\":\"2020-01-01\"}]},\"m\":{\"a\":1}}",
+                             cases[i][0], cases[i][1]);
+    }
+    close_kit();
+    set_up();
+    conf->is_lenient = true;
+    open_kit("r ROW<a INT, b ARRAY<ROW<c DATE>>>, m MAP<STRING, INT>");
+    format_kit_check_values(&k,
+                            "{\"r\":{\"a\":\"x\",\"b\":[{\"c\":\"?\"},1,[]]},\"m\":[1,[2],{}]}\n"
+                            "{\"r\":1,\"m\":{\"k\":\"y\"}}\n",
+                            "(NULL, [(NULL), NULL, NULL])|NULL\nNULL|{'k': NULL}\n");
+    close_kit();
+}
+END_TEST
+
+/* A MAP of many keys, of which many come again: the last ones count, in any number. */
+START_TEST(keys_of_a_map_that_come_twice_are_one)
+{
+    set_up();
+    open_kit("m MAP<STRING, ROW<n INT, a ARRAY<INT>>>");
+    enum { KEYS = 3000 };
+    char *text = malloc(KEYS * 64 + 100), *want = malloc(KEYS * 64 + 100);
+    for (uint32_t count = 11; count <= KEYS; count = count * 16 - 1) {
+        size_t n = (size_t)sprintf(text, "{\"m\":{");
+        size_t m = (size_t)sprintf(want, "{");
+        for (uint32_t i = 0; i < count; i++) {
+            n += (size_t)sprintf(text + n, "%s\"k%u\":{\"n\":%u,\"a\":[%u]}", i ? "," : "",
+                                 i % (count * 2 / 3), i, i);
+            if (i + count * 2 / 3 >= count) {
+                m += (size_t)sprintf(want + m, "%s'k%u': (%u, [%u])", m > 1 ? ", " : "",
+                                     i % (count * 2 / 3), i, i);
+            }
+        }
+        sprintf(text + n, "}}\n");
+        sprintf(want + m, "}\n");
+        format_kit_check_values(&k, text, want);
+    }
+    free(text);
+    free(want);
+    close_kit();
+}
+END_TEST
+
 START_TEST(a_timestamp_standard_is_kept_to)
 {
     set_up();
@@ -386,6 +514,8 @@ START_TEST(blocks_do_not_show)
 END_TEST
 
 UNIT_MAIN("json", records_are_the_same_however_bytes_arrive, values_are_exact_and_typed,
+          nested_values_go_to_nested_columns, nested_values_are_written_as_they_were_read,
+          what_is_wrong_inside_has_its_path, keys_of_a_map_that_come_twice_are_one,
           a_timestamp_standard_is_kept_to, what_is_not_json_is_bad_and_eats_nobody,
           nesting_has_a_limit_and_no_stack, an_array_is_a_row_each_or_none,
           missing_fields_are_null_or_bad, ignoring_errors_makes_nulls_and_skips_records,
