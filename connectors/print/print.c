@@ -1,11 +1,13 @@
 /* The print sink: rows as Flink prints them, `+I[a, b]`, to stdout or stderr, at-least-once. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <streamrun/plugin.h>
 #include <string.h>
 
 #include "connectors/common/pipe_out.h"
 #include "connectors/print/print_text.h"
+#include "connectors/text/node.h"
 
 #define PRINT_PREFIX 256u /* bytes before a row, at most */
 
@@ -29,16 +31,21 @@ static sr_rc print_check(const void *conf, const struct sr_schema *schema,
         *err = (struct sr_error){.rc = SR_ECONFIG, .words = "print-identifier is too long"};
         return SR_ECONFIG;
     }
-    for (uint32_t i = 0; i < schema->fields; i++) {
-        if (!print_text_can(&schema->field[i].type)) {
-            err->rc = SR_ECONFIG;
-            (void)snprintf(err->words, sizeof(err->words),
-                           "column %s has a type that cannot be printed yet: CAST it to STRING",
-                           schema->field[i].name);
-            return SR_ECONFIG;
-        }
+    uint32_t nodes = 0;
+    struct node *node = node_new(schema, 0, 0, &nodes);
+    const struct node *refused = NULL;
+    for (uint32_t i = 0; node && i < nodes && !refused; i++) {
+        refused = print_text_can(&node[i].value.type) ? NULL : &node[i];
     }
-    return SR_OK;
+    if (!node || refused) {
+        err->rc = node ? SR_ECONFIG : SR_ENOMEM;
+        (void)snprintf(err->words, sizeof(err->words),
+                       node ? "column %s has a type that cannot be printed yet: CAST it to STRING"
+                            : "out of memory%s",
+                       refused ? refused->value.name : "");
+    }
+    free(node);
+    return node && !refused ? SR_OK : err->rc;
 }
 
 static sr_rc print_open(void *sink, const struct sr_sink_open *o, struct sr_error *err)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "connectors/text/instant.h"
+#include "connectors/text/nest.h"
 #include "connectors/text/number.h"
 #include "connectors/text/real.h"
 
@@ -31,12 +32,13 @@ bool print_text_can(const struct sr_type *t)
     case SR_TIMESTAMP_LTZ:
     case SR_NULL:
         return true;
-    case SR_INTERVAL_MONTH:
-    case SR_INTERVAL_SECOND:
     case SR_ARRAY:
     case SR_MAP:
-    case SR_MULTISET:
     case SR_ROW:
+        return true;
+    case SR_INTERVAL_MONTH:
+    case SR_INTERVAL_SECOND:
+    case SR_MULTISET:
     case SR_KIND_COUNT:
         return false;
     }
@@ -177,7 +179,8 @@ static uint32_t print_text_short(char *to, const struct sr_column *c, uint32_t r
     return 0;
 }
 
-bool print_text_value(struct sr_out *out, const struct sr_column *c, uint32_t r)
+/* A value without an inside, or NULL. */
+static bool print_text_leaf(struct sr_out *out, const struct sr_column *c, uint32_t r)
 {
     if (!sr_is_valid(c, r) || c->type.kind == SR_NULL) {
         return print_text_put(out, "null");
@@ -195,4 +198,33 @@ bool print_text_value(struct sr_out *out, const struct sr_column *c, uint32_t r)
         out->len += print_text_short((char *)to, c, r);
     }
     return to != NULL;
+}
+
+bool print_text_value(struct sr_out *out, const struct sr_column *c, uint32_t r)
+{
+    if (!sr_is_nested(c->type.kind)) {
+        return print_text_leaf(out, c, r);
+    }
+    struct nest n;
+    bool is_put = true;
+    nest_begin(&n, c, r);
+    for (enum nest_event e = nest_next(&n); is_put && e != NEST_DONE; e = nest_next(&n)) {
+        enum sr_kind kind = n.c->type.kind;
+        if (e == NEST_CLOSE) {
+            is_put = print_text_put(out, kind == SR_MAP ? "}" : "]");
+            continue;
+        }
+        if (n.depth > 0 && n.nth > 0) {
+            bool is_map = n.level[n.depth - 1].c->type.kind == SR_MAP;
+            is_put = print_text_put(out, is_map && n.child == 1 ? "=" : ", ");
+        }
+        if (e == NEST_VALUE) {
+            is_put = is_put && print_text_leaf(out, n.c, n.r);
+        } else {
+            is_put = is_put && print_text_put(out, kind == SR_ROW   ? "+I["
+                                                   : kind == SR_MAP ? "{"
+                                                                    : "[");
+        }
+    }
+    return is_put;
 }
