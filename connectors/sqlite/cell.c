@@ -33,16 +33,16 @@ const char *cell_declared(const struct sr_type *t)
     case SR_TIME:
     case SR_TIMESTAMP:
     case SR_TIMESTAMP_LTZ:
+    case SR_ARRAY:
+    case SR_MAP:
+    case SR_ROW: /* as JSON: SQLite's json_extract and -> read it */
         return "TEXT";
     case SR_BINARY:
     case SR_VARBINARY:
         return "BLOB";
     case SR_INTERVAL_MONTH:
     case SR_INTERVAL_SECOND:
-    case SR_ARRAY:
-    case SR_MAP:
     case SR_MULTISET:
-    case SR_ROW:
     case SR_NULL:
     case SR_KIND_COUNT:
         return NULL;
@@ -85,6 +85,9 @@ bool cell_fits(const struct sr_type *t, enum cell_affinity a)
     case SR_DECIMAL: /* a number's affinity would make a double of it */
     case SR_CHAR:
     case SR_VARCHAR: /* ... and 7 of '007' */
+    case SR_ARRAY:
+    case SR_MAP:
+    case SR_ROW:
         return a == CELL_TEXT || a == CELL_BLOB;
     case SR_DATE:
     case SR_TIME:
@@ -96,10 +99,7 @@ bool cell_fits(const struct sr_type *t, enum cell_affinity a)
         return true;
     case SR_INTERVAL_MONTH:
     case SR_INTERVAL_SECOND:
-    case SR_ARRAY:
-    case SR_MAP:
     case SR_MULTISET:
-    case SR_ROW:
     case SR_NULL:
     case SR_KIND_COUNT:
         return false;

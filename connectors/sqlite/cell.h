@@ -14,7 +14,7 @@ enum cell_affinity cell_affinity(const char *declared);
 /* Does a column of this affinity keep the values of the type as they are? */
 bool cell_fits(const struct sr_type *t, enum cell_affinity a);
 /* Binds row r as parameter `at`; text and bytes must stay until the statement was run. Answers
- * SQLite's code. */
+ * SQLite's code. Not for a column with children: its JSON is the caller's to make. */
 int cell_bind(sqlite3_stmt *s, int at, const struct sr_column *c, uint32_t r);
 /* Are two rows of a column equal? For keys: no NULLs. */
 bool cell_equal(const struct sr_column *c, uint32_t r, uint32_t other);

@@ -4,7 +4,9 @@
 #include <string.h>
 #include <strings.h>
 
+#include "connectors/common/note.h"
 #include "connectors/sqlite/cell.h"
+#include "connectors/text/json_put.h"
 
 #define TARGET_OPEN_MS  2000       /* how long to wait for a lock: when the job starts */
 #define TARGET_STORE_ID 0x53524350 /* "SRCP": the application_id of a checkpoint store */
@@ -172,8 +174,15 @@ sr_rc target_check(const struct sr_schema *schema, const char *table, struct sr_
             }
         }
     }
+    for (uint32_t i = 0; i < schema->keys; i++) {
+        const struct sr_field *key = &schema->field[schema->key[i]];
+        if (sr_is_nested(key->type.kind)) {
+            words = "cannot be a key: it is a ROW, an ARRAY or a MAP";
+            name = key->name;
+        }
+    }
     if (!words) {
-        return SR_OK;
+        return node_check_schema(schema, "the sink", err);
     }
     err->rc = SR_ECONFIG;
     sqlite3_snprintf((int)sizeof(err->words), err->words, "'%s' %s", name, words);
@@ -314,6 +323,12 @@ static sr_rc target_make_tables(struct target *t, bool may_create, struct sr_err
 
 sr_rc target_open(struct target *t, bool may_create, struct sr_error *err)
 {
+    uint32_t nodes = 0;
+    t->json = t->node ? t->json : note_out();
+    t->node = t->node ? t->node : node_new(t->schema, MOMENT_SPACE, MOMENT_SPACE, &nodes);
+    if (!t->node) {
+        return t->host->fail(t->host, err, SR_ENOMEM, "out of memory");
+    }
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
     int code = sqlite3_open_v2(t->path, &t->db, flags, t->host->sqlite_vfs);
     if (code == SQLITE_CANTOPEN) {
@@ -355,8 +370,11 @@ void target_close(struct target *t)
     (void)sqlite3_finalize(t->insert);
     (void)sqlite3_finalize(t->delete);
     (void)sqlite3_close(t->db); /* no statement is left */
+    free(t->node);
+    note_free(&t->json);
     t->insert = t->delete = NULL;
     t->db = NULL;
+    t->node = NULL;
 }
 
 /* --- Apply ----------------------------------------------------------------------------------- */
@@ -376,12 +394,28 @@ static sr_rc target_step(struct target *t, sqlite3_stmt *s, int bound, uint64_t 
     return rc;
 }
 
+/* A nested value as JSON. */
+static int target_bind_json(struct target *t, int at, const struct sr_column *c, uint32_t r)
+{
+    static const struct json_put how = {
+        .decimal = VALUE_DECIMAL_PLAIN, .null_key = JSON_PUT_KEY_LITERAL, .null_literal = "null"};
+    t->json.len = 0;
+    if (json_put_any(&how, &t->node[at - 1], c, r, &t->json) != JSON_PUT_OK) {
+        return SQLITE_NOMEM;
+    }
+    return t->json.len > INT32_MAX ? SQLITE_TOOBIG
+                                   : sqlite3_bind_text(t->insert, at, (const char *)t->json.data,
+                                                       (int)t->json.len, SQLITE_TRANSIENT);
+}
+
 static sr_rc target_insert(struct target *t, const struct sr_view *v, uint32_t r, uint64_t row,
                            struct sr_error *err)
 {
     int code = SQLITE_OK;
     for (uint32_t c = 0; code == SQLITE_OK && c < v->cols; c++) {
-        code = cell_bind(t->insert, (int)c + 1, v->col[c], r);
+        bool is_json = sr_is_nested(v->col[c]->type.kind) && sr_is_valid(v->col[c], r);
+        code = is_json ? target_bind_json(t, (int)c + 1, v->col[c], r)
+                       : cell_bind(t->insert, (int)c + 1, v->col[c], r);
     }
     return target_step(t, t->insert, code, row, err);
 }

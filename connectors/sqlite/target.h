@@ -11,7 +11,8 @@
  *
  * Column types of a table that is made: BOOLEAN 0/1; TINYINT to BIGINT integers; FLOAT, DOUBLE REAL
  * (NaN is NULL); CHAR, STRING TEXT; BYTES BLOB; DECIMAL TEXT, exact; DATE, TIME, TIMESTAMP TEXT as
- * '2026-01-31', '12:00:00', '2026-01-31 12:00:00.123' with as many digits as the type has.
+ * '2026-01-31', '12:00:00', '2026-01-31 12:00:00.123' with as many digits as the type has; ROW,
+ * ARRAY, MAP TEXT, as the json format writes them.
  */
 #ifndef CONNECTORS_SQLITE_TARGET_H
 #define CONNECTORS_SQLITE_TARGET_H
@@ -19,6 +20,7 @@
 #include <sqlite3.h>
 
 #include "connectors/sqlite/redo.h"
+#include "connectors/text/node.h"
 
 #define TARGET_MARKS     "streamrun_commit"
 #define TARGET_MARKS_MAX 1000 /* writers of one sink that are remembered */
@@ -29,6 +31,8 @@ struct target {
     const char *path, *table, *job, *sink; /* borrowed */
     sqlite3 *db;
     sqlite3_stmt *insert, *delete; /* delete: only with a key */
+    struct node *node;             /* by column, and what is inside them */
+    struct sr_out json;            /* a nested value while it is bound */
 };
 
 /* May the columns of the schema be written at all? At plan time. */

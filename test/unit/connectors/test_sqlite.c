@@ -385,7 +385,7 @@ START_TEST(schemas_are_checked_at_plan_time)
     struct conf conf = conf_of(&s);
     struct sr_sink_caps caps;
     struct sr_error err = {0};
-    ck_assert_int_eq(type_of()->check(&conf, rows_schema(s.arena, "a ARRAY<INT>"), &caps, &err),
+    ck_assert_int_eq(type_of()->check(&conf, rows_schema(s.arena, "a MULTISET<INT>"), &caps, &err),
                      SR_ECONFIG);
     ck_assert_ptr_nonnull(strstr(err.words, "'a'"));
     ck_assert_int_eq(type_of()->check(&conf, rows_schema(s.arena, "a INT, A INT"), &caps, &err),

@@ -1,0 +1,97 @@
+"""ROW, ARRAY and MAP columns from one end of a job to the other."""
+import json
+import sqlite3
+
+from harness import ok, test
+
+COLUMNS = """
+      id: INT
+      who: ROW<name STRING, tags ARRAY<STRING>, at ROW<lat DOUBLE, lon DOUBLE>>
+      scores: MAP<STRING, ARRAY<INT>>
+      path: ARRAY<ROW<x INT, `y` DECIMAL(10, 2)>>"""
+
+
+def job(p, sink, more=""):
+    return p.write("job.yaml", f"""
+sources:
+  events:
+    connector: filesystem
+    path: in.json
+    format: json
+    schema:{COLUMNS}
+    {more}
+transforms:
+  some: {{from: events, where: id <> 7, select: [id AS n, who, scores, path]}}
+sinks:
+  out:
+    from: some
+    {sink}
+""")
+
+
+def rows(count):
+    """Rows of every shape: NULL, empty, deep."""
+    for i in range(count):
+        at = None if i % 5 == 0 else {"lat": i / 4, "lon": -1.5}
+        who = None if i % 7 == 3 else {"name": f"né \"{i}\"\n", "tags": ["t%d" % k for k in range(i % 4)], "at": at}
+        scores = None if i % 11 == 0 else {f"k{k}": [k, None, i][: k] for k in range(i % 6)}
+        path = [None if k == 1 else {"x": k, "y": k + 0.25} for k in range(i % 9)]
+        yield {"id": i, "who": who, "scores": scores, "path": path}
+
+
+@test
+def nested_rows_are_written_as_they_were_read(p):
+    given = list(rows(5000))
+    p.write("in.json", "".join(json.dumps(r) + "\n" for r in given))
+    ok(p.run("run", job(p, "connector: filesystem\n    path: out.json\n    format: json"), "-p", "2"))
+    got = [json.loads(line) for line in (p.dir / "out.json").read_text().splitlines()]
+    want = [{"n": r["id"], "who": r["who"], "scores": r["scores"], "path": r["path"]} for r in given if r["id"] != 7]
+    assert sorted(got, key=lambda r: r["n"]) == want, (len(got), len(want))
+    assert list(got[0]) == ["n", "who", "scores", "path"]
+
+
+@test
+def nested_rows_are_json_in_a_table(p):
+    given = list(rows(200))
+    p.write("in.json", "".join(json.dumps(r) + "\n" for r in given))
+    path = job(p, "connector: sqlite\n    path: t.sqlite\n    table-name: t\n    primary-key: [n]")
+    ok(p.run("run", path))
+    with sqlite3.connect(p.dir / "t.sqlite") as db:
+        got = list(db.execute("SELECT n, who, scores, path FROM t ORDER BY n"))
+        deep = list(db.execute("SELECT json_extract(who, '$.at.lat') FROM t WHERE n = 9"))
+    want = [r for r in given if r["id"] != 7]
+    assert len(got) == len(want) and deep == [(9 / 4,)], (len(got), deep)
+    for (n, *values), r in zip(got, want):
+        parsed = [None if v is None else json.loads(v) for v in values]
+        assert [n, *parsed] == list(r.values()), (n, parsed)
+
+
+@test
+def print_shows_nested_rows_as_flink_does(p):
+    p.write("in.json", '{"id":1,"who":{"name":"a","tags":["x",null],"at":{"lat":1,"lon":2}},'
+                       '"scores":{"k":[1,2],"z":null},"path":[{"x":3,"y":1.5},null]}\n{"id":2,"path":[]}\n')
+    done = ok(p.run("run", "-q", job(p, "connector: print")))
+    assert done.stdout.decode() == ("+I[1, +I[a, [x, null], +I[1.0, 2.0]], {k=[1, 2], z=null}, [+I[3, 1.50], null]]\n"
+                                    "+I[2, null, null, []]\n"), done.stdout
+
+
+@test
+def what_is_wrong_inside_a_row_is_told_with_its_path(p):
+    p.write("in.json", '{"id":1}\n{"id":2,"path":[{"x":1},{"x":"one"}]}\n{"id":3}\n')
+    path = job(p, "connector: print")
+    done = p.run("run", "-q", path, "-D", "restart-strategy.type=none")
+    assert done.returncode == 1 and b"column 'path[1].x': 'one' is not a value of type INT" in done.stderr, done.stderr
+    done = ok(p.run("run", path, "-D", "sources.events.on-error=skip"))
+    assert b"skipped 1" in done.stderr and done.stdout.count(b"+I[") == 2, done
+
+
+@test
+def types_that_json_cannot_have_are_faults(p):
+    for kind in ("MULTISET<STRING>", "MAP<INT, STRING>", "ROW<a ARRAY<MAP<DATE, INT>>>"):
+        done = p.run("validate", p.write("bad.yaml", f"""
+sources:
+  events: {{connector: stdin, format: json, schema: {{v: "{kind}"}}}}
+sinks:
+  out: {{from: events, connector: blackhole}}
+"""))
+        assert done.returncode == 3 and b"is not supported by it" in done.stderr, (kind, done.stderr)
