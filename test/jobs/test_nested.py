@@ -6,7 +6,7 @@ from harness import ok, test
 
 COLUMNS = """
       id: INT
-      who: ROW<name STRING, tags ARRAY<STRING>, at ROW<lat DOUBLE, lon DOUBLE>>
+      who: ROW<name STRING, tags ARRAY<STRING>, geo ROW<lat DOUBLE, lon DOUBLE>>
       scores: MAP<STRING, ARRAY<INT>>
       path: ARRAY<ROW<x INT, `y` DECIMAL(10, 2)>>"""
 
@@ -32,8 +32,8 @@ sinks:
 def rows(count):
     """Rows of every shape: NULL, empty, deep."""
     for i in range(count):
-        at = None if i % 5 == 0 else {"lat": i / 4, "lon": -1.5}
-        who = None if i % 7 == 3 else {"name": f"né \"{i}\"\n", "tags": ["t%d" % k for k in range(i % 4)], "at": at}
+        geo = None if i % 5 == 0 else {"lat": i / 4, "lon": -1.5}
+        who = None if i % 7 == 3 else {"name": f"né \"{i}\"\n", "tags": ["t%d" % k for k in range(i % 4)], "geo": geo}
         scores = None if i % 11 == 0 else {f"k{k}": [k, None, i][: k] for k in range(i % 6)}
         path = [None if k == 1 else {"x": k, "y": k + 0.25} for k in range(i % 9)]
         yield {"id": i, "who": who, "scores": scores, "path": path}
@@ -58,7 +58,7 @@ def nested_rows_are_json_in_a_table(p):
     ok(p.run("run", path))
     with sqlite3.connect(p.dir / "t.sqlite") as db:
         got = list(db.execute("SELECT n, who, scores, path FROM t ORDER BY n"))
-        deep = list(db.execute("SELECT json_extract(who, '$.at.lat') FROM t WHERE n = 9"))
+        deep = list(db.execute("SELECT json_extract(who, '$.geo.lat') FROM t WHERE n = 9"))
     want = [r for r in given if r["id"] != 7]
     assert len(got) == len(want) and deep == [(9 / 4,)], (len(got), deep)
     for (n, *values), r in zip(got, want):
@@ -68,7 +68,7 @@ def nested_rows_are_json_in_a_table(p):
 
 @test
 def print_shows_nested_rows_as_flink_does(p):
-    p.write("in.json", '{"id":1,"who":{"name":"a","tags":["x",null],"at":{"lat":1,"lon":2}},'
+    p.write("in.json", '{"id":1,"who":{"name":"a","tags":["x",null],"geo":{"lat":1,"lon":2}},'
                        '"scores":{"k":[1,2],"z":null},"path":[{"x":3,"y":1.5},null]}\n{"id":2,"path":[]}\n')
     done = ok(p.run("run", "-q", job(p, "connector: print")))
     assert done.stdout.decode() == ("+I[1, +I[a, [x, null], +I[1.0, 2.0]], {k=[1, 2], z=null}, [+I[3, 1.50], null]]\n"
