@@ -8,7 +8,7 @@
 #include "engine/base/nearest.h"
 #include "engine/plan/settings.h"
 
-#define CATALOG_FIXED 4u
+#define CATALOG_FIXED 5u
 
 /* A table and how it is called. */
 struct catalog_table {
@@ -39,6 +39,7 @@ static bool catalog_table(const struct registry *r, uint32_t i, struct catalog_t
         {steps_source_opts, "source", ""},
         {steps_transform_opts, "transform", ""},
         {steps_sink_opts, "sink", ""},
+        {steps_dead_letter_opts, "dead-letter", ""},
     };
     static const enum registry_kind kinds[] = {REGISTRY_SOURCE, REGISTRY_SINK, REGISTRY_FORMAT};
     struct registry_item item;

@@ -363,6 +363,7 @@ static void conf_fill(struct reader *rd, struct job *job)
         rd->entries.is_broken = true;
     }
     steps_read(rd, job);
+    steps_read_dead_letter(rd, job);
     keys_leftovers(rd);
     conf_check_steps(rd, job);
     conf_report(rd, job);

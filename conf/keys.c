@@ -182,12 +182,6 @@ static void keys_notice(struct reader *rd, enum fault_level level, const char *w
 
 static void keys_fault_section(struct reader *rd, const struct entry *e, const char *section)
 {
-    if (strcmp(section, "dead-letter") == 0) {
-        const struct entry *group = entries_group(&rd->entries, section);
-        reader_fault(rd, group ? group->name->at : e->name->at, NULL,
-                     "dead letters are not there yet");
-        return;
-    }
     if (node_is_nothing(e->value)) {
         reader_fault(rd, e->name->at, NULL, "'%s' is empty", section);
         return;

@@ -17,7 +17,8 @@ struct steps_keys {
     int64_t rate_limit;
     sr_list from, primary_key, select, group_by;
     const char *schema, *watermark, *where, *window, *sql;
-    sr_choice on_error, guarantee;
+    sr_choice on_error, on_late, guarantee;
+    int64_t total_max, minute_max; /* of dead letters */
 };
 
 /* A step while it is read. */
@@ -34,6 +35,7 @@ struct steps_one {
 };
 
 static const char *const steps_on_error[] = {"fail", "skip", "dead-letter", NULL};
+static const char *const steps_on_late[] = {"drop", "dead-letter", NULL};
 static const char *const steps_guarantees[] = {"none", "at-least-once", "exactly-once", NULL};
 static const char *const steps_section[] = {"sources.", "transforms.", "sinks."};
 static const char *const steps_kind[] = {"source", "transform", "sink"};
@@ -91,6 +93,9 @@ const struct sr_opt steps_transform_opts[] = {
                "step, size)`, each with an offset behind it if need be, as in `TUMBLE(ts, INTERVAL "
                "'1' MINUTE)`. Flink's three columns window_start, window_end and window_time can be "
                "selected."),
+    KEY("on-late", on_late, .choices = steps_on_late, .def = "drop", .flags = SR_OPT_OURS,
+        .doc = "What happens to a row that comes too late for its window: drop (counted) or "
+               "dead-letter."),
     KEY("sql", sql, .flags = SR_OPT_OURS | OPTS_TEXT,
         .doc = "One query of Flink SQL over the names of steps, instead of the keys above."),
     STEPS_COMMON,
@@ -104,6 +109,18 @@ const struct sr_opt steps_sink_opts[] = {
     KEY("sink.delivery-guarantee", guarantee, .choices = steps_guarantees,
         .doc = "What the job asks of this sink: exactly-once, at-least-once or none."),
     STEPS_COMMON,
+    SR_OPT_END};
+
+const struct sr_opt steps_dead_letter_opts[] = {
+    KEY("connector", connector, .flags = SR_OPT_REQUIRED,
+        .doc = "Where records go that could not be read, computed or written: any sink."),
+    KEY("format", format, .def = "json",
+        .doc = "How dead letters are written where the connector needs a format."),
+    KEY("max-total", total_max, .def = "0", .max = INT64_MAX, .flags = SR_OPT_OURS,
+        .doc = "Dead letters of the job, over all its runs, beyond which it fails instead of setting "
+               "more aside; 0: no limit."),
+    KEY("max-rate", minute_max, .def = "0", .max = INT64_MAX, .flags = SR_OPT_OURS,
+        .doc = "Dead letters a minute beyond which the job fails; 0: no limit."),
     SR_OPT_END};
 /* clang-format on */
 
@@ -382,7 +399,10 @@ static void steps_leftovers(struct steps_one *s)
 {
     uint32_t from;
     uint32_t to;
-    const char *where = arena_printf(s->rd->arena, "%s '%s'", steps_kind[s->out->kind], s->name);
+    bool is_section = strcmp(s->prefix, "dead-letter.") == 0;
+    const char *where =
+        is_section ? s->name
+                   : arena_printf(s->rd->arena, "%s '%s'", steps_kind[s->out->kind], s->name);
 
     entries_range(&s->rd->entries, s->prefix, &from, &to);
     for (uint32_t i = from; where && i < to; i++) {
@@ -395,12 +415,18 @@ static void steps_leftovers(struct steps_one *s)
     }
 }
 
-static void steps_dead_letter(struct steps_one *s)
+/* Records can only be set aside where there is a place for them. */
+static void steps_needs_dead_letter(struct steps_one *s, const char *key, bool is_asked)
 {
-    const struct entry *e = steps_entry(s, "on-error");
-    if (s->out->on_error == JOB_DEAD_LETTER && e) {
-        reader_fault(s->rd, e->value->at, "fail and skip are there",
-                     "dead letters are not there yet");
+    const struct entry *e = steps_entry(s, key);
+    uint32_t from;
+    uint32_t to;
+
+    entries_range(&s->rd->entries, "dead-letter.", &from, &to);
+    if (is_asked && e && from == to) {
+        reader_fault(s->rd, e->value->at,
+                     "as in:\n    dead-letter:\n      connector: filesystem\n      path: dead/",
+                     "'%s: dead-letter' needs a block `dead-letter:` that says where they go", key);
     }
 }
 
@@ -433,7 +459,10 @@ static void steps_one(struct steps_one *s)
     s->out->parallelism = s->keys.parallelism;
     s->out->rate_limit = s->keys.rate_limit;
     s->out->on_error = (enum job_on_error)s->keys.on_error.index;
-    steps_dead_letter(s);
+    s->out->has_on_error = steps_entry(s, "on-error") != NULL;
+    s->out->on_late = (enum job_on_late)s->keys.on_late.index;
+    steps_needs_dead_letter(s, "on-error", s->out->on_error == JOB_DEAD_LETTER);
+    steps_needs_dead_letter(s, "on-late", s->out->on_late == JOB_LATE_DEAD_LETTER);
     switch (s->out->kind) {
     case JOB_SOURCE:
         steps_source(s);
@@ -619,4 +648,57 @@ void steps_read(struct reader *rd, struct job *job)
         f.one[i].out = &job->step[i];
         steps_one(&f.one[i]);
     }
+}
+
+/* --- Dead letters ---------------------------------------------------------------------------- */
+
+/* JSON as it is without options. */
+static void steps_plain_json(struct steps_one *s, struct job_dead_letter *out)
+{
+    out->json = registry_format(s->rd->registry, "json");
+    if (out->json) {
+        void *conf = arena_get(s->rd->arena, out->json->conf_size ? out->json->conf_size : 1);
+        struct opts_scope scope = {s->rd, "dead-letter.row.", "json.", "dead letters", s->at};
+        uint32_t values = s->rd->values;
+        if (conf) {
+            opts_fill(&scope, out->json->opts, conf);
+        }
+        s->rd->values = values; /* nobody wrote them: no keys to show */
+        out->json_conf = conf;
+    }
+}
+
+void steps_read_dead_letter(struct reader *rd, struct job *job)
+{
+    static const char section[] = "dead-letter";
+    const struct entry *group = entries_group(&rd->entries, section);
+    uint32_t from;
+    uint32_t to;
+
+    entries_range(&rd->entries, "dead-letter.", &from, &to);
+    if (from == to) {
+        return; /* an empty one is faulted with what is left over */
+    }
+    const struct entry *first = group ? group : &rd->entries.item[from];
+    struct steps_one s = {
+        .rd = rd, .name = section, .prefix = "dead-letter.", .at = first->name->at};
+    struct opts_scope scope = {rd, s.prefix, "", section, s.at};
+    struct job_step *out = arena_get(rd->arena, sizeof(*out));
+    if (!out) {
+        return;
+    }
+    uint32_t errors = rd->faults->errors;
+    *out = (struct job_step){.kind = JOB_SINK, .uid = section};
+    out->name = (struct job_text){.text = section, .len = sizeof(section) - 1, .at = s.at};
+    s.out = out;
+    opts_fill(&scope, steps_dead_letter_opts, &s.keys);
+    opts_add_words(rd, &s.known, steps_dead_letter_opts, "");
+    steps_connector(&s);
+    steps_format(&s);
+    steps_plain_json(&s, &job->dead_letter);
+    steps_leftovers(&s);
+    steps_settle(&s, rd->faults->errors > errors);
+    job->dead_letter.step = out;
+    job->dead_letter.total_max = s.keys.total_max;
+    job->dead_letter.minute_max = s.keys.minute_max;
 }

@@ -9,8 +9,11 @@
 extern const struct sr_opt steps_source_opts[];
 extern const struct sr_opt steps_transform_opts[];
 extern const struct sr_opt steps_sink_opts[];
+extern const struct sr_opt steps_dead_letter_opts[];
 
 /* Fills job->step. */
 void steps_read(struct reader *rd, struct job *job);
+/* Fills job->dead_letter. */
+void steps_read_dead_letter(struct reader *rd, struct job *job);
 
 #endif

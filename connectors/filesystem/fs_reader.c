@@ -420,6 +420,7 @@ static enum sr_polled fs_reader_show(struct fs_reader *r, struct sr_poll *p)
 {
     const struct fs_split *s = &r->now->split;
     p->split = r->now->number;
+    p->at = (int64_t)s->offset;
     if (r->is_passing || p->passed > 0) {
         return SR_POLL_DATA; /* nothing to decode: what follows comes with the next poll */
     }
@@ -430,7 +431,6 @@ static enum sr_polled fs_reader_show(struct fs_reader *r, struct sr_poll *p)
     p->record = NULL;
     p->records = 0;
     p->at_start = s->offset == 0;
-    p->at = (int64_t)s->offset;
     p->at_end = r->read_end == r->stop;
     return SR_POLL_DATA;
 }

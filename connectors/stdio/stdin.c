@@ -192,6 +192,7 @@ static enum sr_polled stdin_pass(struct stdin_reader *r, struct sr_poll *p)
     if (!r->is_passing) {
         r->offset += r->passed;
         r->has_moved = true;
+        p->at = (int64_t)r->offset;
         p->passed = r->passed;
     }
     return SR_POLL_DATA;

@@ -481,6 +481,7 @@ struct logic *agg_scope_nodes(struct agg_scope *g, const struct job_step *step, 
         return NULL;
     }
     n->on_error = calc->on_error;
+    n->on_late = step->on_late;
     if (!agg_fill(g, n)) {
         (void)bind_no_memory(b);
         return NULL;

@@ -29,6 +29,10 @@ static void bind_check_names(struct binder *b)
 {
     for (uint32_t i = 0; i < b->steps; i++) {
         const struct job_step *s = b->step[i].step;
+        if (b->job->dead_letter.step && strcmp(bind_uid(s), "dead-letter") == 0) {
+            bind_fault(b, &s->name, 0, "give it another name or uid",
+                       "'dead-letter' is the uid of the job's dead letters");
+        }
         for (uint32_t k = 0; k < i; k++) {
             const struct job_step *other = b->step[k].step;
             if (strcmp(s->name.text, other->name.text) == 0) {
@@ -343,6 +347,7 @@ static void bind_plan(struct binder *b, const struct plan **out)
     }
     bind_check_guarantees(b, *out);
     bind_check_bounded(b, *out);
+    bind_check_dead_letter(b, *out);
     bind_check_exclusive(b, *out);
 }
 
@@ -359,6 +364,7 @@ sr_rc bind_job(const struct job *job, struct registry *registry, struct faults *
         }
         bind_check_unused(&b);
         bind_steps(&b);
+        bind_dead_letter(&b);
     }
     /* Only a graph without holes can be planned. Faults that were there before are the reader's: a
      * step that has one may have lost its connector. */

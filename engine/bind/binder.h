@@ -4,6 +4,7 @@
  *   expression.c  a syntax tree + the columns in sight -> struct expr
  *   columns.c     the columns that a source or sink declares
  *   source.c  transform.c  aggregate.c  sink.c   one step each, to logical nodes
+ *   dead_letter.c  where records go that are set aside
  *
  * A function that fails has added its fault; the caller only stops. NULL from an expression means
  * just that.
@@ -13,6 +14,7 @@
 
 #include "engine/bind/bind.h"
 #include "engine/plan/logic.h"
+#include "engine/plan/plan.h"
 #include "engine/sql/parse.h"
 
 /* A step of the job on its way to logical nodes. */
@@ -105,6 +107,10 @@ const uint32_t *columns_keys(struct binder *b, const struct job_texts *names,
 void bind_source(struct binder *b, struct bound *s);
 void bind_transform(struct binder *b, struct bound *s);
 void bind_sink(struct binder *b, struct bound *s);
+
+/* The target of dead letters, checked, into the graph; and what of it depends on the plan. */
+void bind_dead_letter(struct binder *b);
+void bind_check_dead_letter(struct binder *b, const struct plan *p);
 
 /* The rows of all inputs of s as one node: the input itself, or a union. NULL with faults. */
 struct logic *bind_inputs(struct binder *b, struct bound *s);

@@ -195,10 +195,6 @@ void bind_sink(struct binder *b, struct bound *s)
 {
     struct columns columns;
     s->has_failed = true;
-    if (s->step->on_error == JOB_DEAD_LETTER) {
-        bind_fault(b, &s->step->name, 0, "on-error: fail, or skip",
-                   "sink '%s': on-error: dead-letter is not supported yet", s->step->name.text);
-    }
     bool is_good = columns_read(b, s->step, &columns);
     if (columns.watermark) {
         bind_fault(b, columns.watermark_text, 0, "it belongs to a source",

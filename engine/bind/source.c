@@ -387,10 +387,6 @@ void bind_source(struct binder *b, struct bound *s)
 {
     struct source o = {.b = b, .step = s->step};
     s->has_failed = true;
-    if (s->step->on_error == JOB_DEAD_LETTER) {
-        bind_fault(b, &s->step->name, 0, "on-error: fail, or skip",
-                   "source '%s': on-error: dead-letter is not supported yet", s->step->name.text);
-    }
     bool has_schema = s->step->columns > 0 || s->step->schema_text.text;
     if ((!s->step->source && !has_schema) || !source_columns(&o)) {
         return; /* an unknown or faulted connector was told already */

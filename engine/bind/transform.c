@@ -20,10 +20,11 @@ struct transform {
     struct grouping grouping;
 };
 
-/* Rows in front of a step that cannot be computed share the fate of the strictest input. */
+/* Rows in front of a step that cannot be computed share the fate of the strictest input, unless the
+ * step says what becomes of them. */
 enum job_on_error bind_on_error(const struct job_step *step, const struct logic *input)
 {
-    return step->on_error != JOB_FAIL ? step->on_error : input->on_error;
+    return step->has_on_error || step->on_error != JOB_FAIL ? step->on_error : input->on_error;
 }
 
 /* --- Inputs ----------------------------------------------------------------------------------- */
@@ -372,6 +373,22 @@ static bool transform_check_groups(struct transform *t)
     return true;
 }
 
+/* Only a window can say that a row is late. */
+static bool transform_check_late(struct transform *t, const struct logic *tail)
+{
+    while (tail->kind != LOGIC_AGGREGATE && tail->step == t->step && tail->inputs == 1) {
+        tail = tail->input[0];
+    }
+    bool has_window = tail->kind == LOGIC_AGGREGATE && tail->step == t->step &&
+                      tail->aggregate.window != WINDOW_NONE;
+    if (t->step->on_late == JOB_LATE_DROP || has_window) {
+        return true;
+    }
+    bind_fault(t->b, &t->step->name, 0, "take it out, or write `window:`",
+               "step '%s': on-late needs a window", t->step->name.text);
+    return false;
+}
+
 void bind_transform(struct binder *b, struct bound *s)
 {
     struct transform *t = arena_get(b->arena, sizeof(*t));
@@ -382,10 +399,6 @@ void bind_transform(struct binder *b, struct bound *s)
     }
     t->b = b;
     t->step = s->step;
-    if (s->step->on_error == JOB_DEAD_LETTER) {
-        bind_fault(b, &s->step->name, 0, "on-error: fail, or skip",
-                   "step '%s': on-error: dead-letter is not supported yet", s->step->name.text);
-    }
     /* What is written is read even where an input failed: its own faults are shown too. */
     bool is_good =
         s->step->sql.text ? s->query && transform_read_sql(t, s->query) : transform_read_short(t);
@@ -400,5 +413,5 @@ void bind_transform(struct binder *b, struct bound *s)
         t->scope.table = s->from[0]->step->name.text;
     }
     s->tail = t->is_grouped ? transform_grouped(t) : transform_plain(t);
-    s->has_failed = t->has_failed || !s->tail;
+    s->has_failed = t->has_failed || !s->tail || !transform_check_late(t, s->tail);
 }

@@ -133,7 +133,5 @@ const struct foreign foreign_keys[] = {
     LATER_ANYHOW("table.exec.window-agg."),
     LATER_ANYHOW("table.exec.emit."),
 
-    /* Ours, promised and not there yet. */
-    LATER_ANYHOW("poison.max-failures"),
     {.key = NULL}};
 /* clang-format on */

@@ -38,6 +38,8 @@ struct job_column {
 enum job_step_kind { JOB_SOURCE, JOB_TRANSFORM, JOB_SINK };
 enum job_on_error { JOB_FAIL, JOB_SKIP, JOB_DEAD_LETTER };
 
+enum job_on_late { JOB_LATE_DROP, JOB_LATE_DEAD_LETTER };
+
 struct job_step {
     enum job_step_kind kind;
     struct job_text name;
@@ -57,6 +59,7 @@ struct job_step {
     struct job_text watermark; /* "ts AS ts - INTERVAL '5' SECOND" */
     struct job_texts primary_key;
     enum job_on_error on_error;
+    bool has_on_error;           /* it was written */
     int64_t rate_limit;          /* sources: records a second, of all subtasks; 0: none */
     enum sr_guarantee guarantee; /* sink.delivery-guarantee; SR_NO_GUARANTEE: not written */
     struct place guarantee_at;
@@ -64,6 +67,18 @@ struct job_step {
     struct job_text where, window, sql;
     struct job_texts select, group_by;
     struct place select_at;
+    enum job_on_late on_late;
+    struct place on_late_at; /* line 0: not written */
+};
+
+/* `dead-letter:`, where records go that are set aside. */
+struct job_dead_letter {
+    struct job_step *step; /* JOB_SINK without `from`; NULL: there is none */
+    /* JSON with its defaults: for a connector that needs a format where none is written, and for
+     * rows whose bytes are not kept. NULL: not there. */
+    const struct sr_format_type *json;
+    const void *json_conf;
+    int64_t total_max, minute_max; /* 0: no limit */
 };
 
 struct conf_value; /* conf/conf.h */
@@ -80,6 +95,7 @@ struct job {
     struct job_step *step;          /* in the order of the file */
     const struct conf_value *value; /* every effective key, for `streamrun config` */
     uint32_t values;
+    struct job_dead_letter dead_letter;
 };
 
 #endif

@@ -15,6 +15,8 @@
 #include "engine/expr/steps.h"
 #include "engine/plan/job.h"
 
+struct plan_dead_letter; /* plan.h */
+
 enum logic_kind {
     LOGIC_SOURCE,
     LOGIC_WATERMARK,
@@ -28,6 +30,7 @@ struct logic {
     enum logic_kind kind;
     const struct job_step *step;
     enum job_on_error on_error;
+    enum job_on_late on_late;
     const struct sr_schema *out; /* for a sink: rows that it takes */
     struct logic **input;        /* all of one schema; more than one only for LOGIC_UNION */
     uint32_t inputs;
@@ -67,7 +70,8 @@ struct logic_graph {
     struct arena *arena;
     const struct job *job;
     uint32_t nodes, capacity;
-    struct logic **node;            /* inputs before their readers */
+    struct logic **node;                        /* inputs before their readers */
+    const struct plan_dead_letter *dead_letter; /* NULL: none */
     const struct job_step *culprit; /* when a rewrite refuses: whose fault it is; NULL: not known */
 };
 

@@ -68,7 +68,9 @@ sr_rc plan_make(struct logic_graph *g, struct registry *registry, const struct p
         return error_set(err, SR_ENOMEM, "planning: out of memory");
     }
     int64_t max = g->job->settings.max_parallelism;
-    *p = (struct plan){.job = g->job, .max_parallelism = max > 0 ? (uint32_t)max : 128};
+    *p = (struct plan){.job = g->job,
+                       .dead_letter = g->dead_letter,
+                       .max_parallelism = max > 0 ? (uint32_t)max : 128};
     sr_rc rc = make_rewrite(g, err);
     rc = rc == SR_OK ? make_nodes(g, registry, p, at, err) : rc;
     if (rc != SR_OK) {

@@ -142,6 +142,7 @@ static sr_rc make_node(const struct logic_graph *g, struct registry *registry,
                     : arena_printf(g->arena, "%s: %s", out->step, make_op_name(n));
     out->out = n->out;
     out->on_error = n->on_error;
+    out->on_late = n->on_late;
     out->stamp = -1;
     switch (n->kind) {
     case LOGIC_SOURCE:

@@ -26,6 +26,7 @@ struct plan_node {
     uint32_t inputs;
     const uint32_t *input; /* nodes; by port */
     enum job_on_error on_error;
+    enum job_on_late on_late; /* PLAN_OP with windows */
     /* PLAN_SOURCE: source, decode (unless makes_rows), `stamp` for the watermark */
     const struct sr_source_type *source;
     const void *conf; /* source or sink */
@@ -77,6 +78,30 @@ struct plan_vertex {
                                  inside: a node with several readers ends its chain */
 };
 
+/* Columns of a dead letter, in this order. */
+enum plan_aside_column {
+    ASIDE_TIME,
+    ASIDE_STEP, /* whose decode, expression or write failed */
+    ASIDE_SOURCE,
+    ASIDE_SPLIT,
+    ASIDE_OFFSET,
+    ASIDE_LINE,
+    ASIDE_ERROR,
+    ASIDE_RAW,     /* base64 */
+    ASIDE_ATTEMPT, /* of the job: 1 is its first run */
+    ASIDE_COLUMNS
+};
+extern const struct sr_schema plan_aside_schema;
+
+/* Where records go that are set aside. Its node is a sink of no vertex: each task that needs one
+ * has a writer of its own. */
+struct plan_dead_letter {
+    struct plan_node node;
+    const struct sr_format_type *row_format; /* of rows whose bytes are not kept; NULL: none */
+    const void *row_format_conf;
+    int64_t total_max, minute_max; /* 0: no limit */
+};
+
 struct plan {
     const struct job *job;
     uint32_t nodes, vertices, edges;
@@ -84,8 +109,13 @@ struct plan {
     const struct plan_vertex *vertex;
     const struct plan_edge *edge;
     uint32_t max_parallelism;
-    bool is_bounded; /* every source ends by itself */
+    bool is_bounded;                            /* every source ends by itself */
+    const struct plan_dead_letter *dead_letter; /* NULL: the job has none */
 };
+
+/* Do subtasks of this vertex write dead letters? */
+bool plan_sets_aside(const struct plan *p, const struct plan_vertex *v);
+uint32_t plan_aside_writers(const struct plan *p); /* subtasks that do */
 
 /* One way of rows from a source to a sink, and what is promised on it. */
 struct plan_path {

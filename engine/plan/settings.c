@@ -112,6 +112,10 @@ const struct sr_opt settings_opts[] = {
         .def = "2147483647", .min = 1, .max = INT32_MAX,
         .doc = "Restarts before the job fails for good; counted anew after the threshold above."),
 
+    SET("poison.max-failures", poison_failures, .def = "3", .max = INT32_MAX, .flags = SR_OPT_OURS,
+        .doc = "A record that failed the job so many times in a row, over runs too, goes to the "
+               "dead letters if the job has some; else the job ends, whatever the restart strategy. "
+               "0: failures are not counted."),
     SET("run.dir", run_dir, .flags = SR_OPT_PATH | SR_OPT_OURS,
         .doc = "Directory of the sockets and locks of running jobs. Without it "
                "$STREAMRUN_RUN_DIR, else /tmp/streamrun-UID."),

@@ -31,6 +31,7 @@ struct settings {
     sr_duration exp_initial, exp_max, exp_reset;
     double exp_multiplier, exp_jitter;
     int64_t exp_attempts;
+    int64_t poison_failures; /* poison.max-failures; 0: none are counted */
     /* ours */
     const char *run_dir;     /* run.dir */
     const char *log_file;    /* log.file */

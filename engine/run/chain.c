@@ -43,11 +43,16 @@ static sr_rc chain_open_level(struct chain_level *l, const struct plan *p, uint3
 sr_rc chain_open(struct chain *c, const struct chain_conf *conf, struct sr_error *err)
 {
     const struct plan_vertex *v = conf->vertex;
-    *c = (struct chain){.home = conf->home, .stamp_level = UINT32_MAX};
+    *c = (struct chain){.home = conf->home,
+                        .plan = conf->plan,
+                        .letters = conf->letters,
+                        .stamp_level = UINT32_MAX};
     c->out_watermark = SR_WATERMARK_NONE;
     c->level = calloc(v->nodes, sizeof(*c->level));
     c->bad = calloc(SR_BAD_ROWS_MAX, sizeof(*c->bad));
-    if (!c->level || !c->bad) return error_set(err, SR_ENOMEM, "%s: out of memory", v->name);
+    c->late_row = calloc(SR_BATCH_ROWS, sizeof(*c->late_row));
+    if (!c->level || !c->bad || !c->late_row)
+        return error_set(err, SR_ENOMEM, "%s: out of memory", v->name);
     for (uint32_t i = 0; i < v->nodes; i++) {
         const struct plan_node *n = &conf->plan->node[v->node[i]];
         if (n->kind != PLAN_OP) continue;
@@ -76,6 +81,7 @@ void chain_close(struct chain *c)
     if (c->out.kind == MSG_VIEW) view_release(c->out.view);
     free(c->level);
     free(c->bad);
+    free(c->late_row);
     *c = (struct chain){.levels = 0};
 }
 
@@ -148,24 +154,49 @@ static void chain_account(struct chain_level *l, const struct sr_op_io *io)
     counters_add(&l->count, COUNTER_absorbed, io->absorbed);
 }
 
-/* Rows that could not be computed. Which one: its number among all that this step took. */
-static sr_rc chain_bad_rows(struct chain_level *l, const struct sr_op_io *io, struct sr_error *err)
+/* The number of row `row` of the running view among all that the step took. */
+static int64_t chain_row_number(const struct chain_level *l, uint32_t row)
 {
-    if (io->bads == 0) return SR_OK;
-    sr_assert(io->bads <= SR_BAD_ROWS_MAX);
-    if (l->node->on_error != JOB_FAIL) {
-        counters_add(&l->count, COUNTER_skipped, io->bads);
-        return SR_OK;
-    }
     struct counts now;
     counters_get(&l->count, &now);
-    uint32_t before = 0; /* live rows of the view in front of the bad one */
-    while (before < l->view->picked && sr_row(l->view, before) < io->bad[0].row) {
+    uint32_t before = 0;
+    while (before < l->view->picked && sr_row(l->view, before) < row) {
         before++;
     }
-    long long number = now.value[COUNTER_in] - l->view->picked + before + 1;
-    return error_set(err, SR_EDATA, "step '%s', row %lld of its input: %.*s", l->node->step, number,
-                     (int)sizeof(io->bad[0].words), io->bad[0].words);
+    return now.value[COUNTER_in] - l->view->picked + before + 1;
+}
+
+/* Rows that could not be computed: each has its fate. */
+static sr_rc chain_bad_rows(struct chain *c, struct chain_level *l, const struct sr_op_io *io,
+                            struct sr_error *err)
+{
+    sr_assert(io->bads <= SR_BAD_ROWS_MAX);
+    for (uint32_t i = 0; i < io->bads; i++) {
+        const struct sr_bad_row *bad = &io->bad[i];
+        struct letter one =
+            letter_of_row(c->plan, l->node, l->view, bad->row, bad->words, sizeof(bad->words));
+        if (!one.split && l->node->on_error == JOB_FAIL) {
+            one.number = chain_row_number(l, bad->row);
+        }
+        sr_rc rc = letters_judge(c->letters, &l->count, &one, err);
+        if (rc != SR_OK) return rc;
+    }
+    return SR_OK;
+}
+
+/* Rows that came too late for their window, where the job wants them set aside. */
+static sr_rc chain_late_rows(struct chain *c, const struct chain_level *l,
+                             const struct sr_op_io *io, struct sr_error *err)
+{
+    static const char words[] = "too late: the watermark had passed the end of its window";
+    sr_assert(io->late <= SR_BATCH_ROWS);
+    for (uint32_t i = 0; io->late_row && i < io->late; i++) {
+        struct letter one =
+            letter_of_row(c->plan, l->node, l->view, io->late_row[i], words, sizeof(words));
+        sr_rc rc = letters_add(c->letters, &one, err);
+        if (rc != SR_OK) return rc;
+    }
+    return SR_OK;
 }
 
 /* A stateless operator passes on the watermarks that its rows arrived under, and their origin. */
@@ -204,13 +235,15 @@ static sr_rc chain_process(struct chain *c, uint32_t level, int64_t now_us, stru
 {
     struct chain_level *l = &c->level[level];
     struct sr_op_io io = {.port = l->port, .in = l->view, .from = l->from, .bad = c->bad};
+    if (l->node->on_late == JOB_LATE_DEAD_LETTER) io.late_row = c->late_row;
     enum sr_step step = l->node->op->process(l->op, &io, err);
     if (step == SR_STEP_FAILED) return error_wrap(err, "step '%s'", l->node->step);
     l->from += io.used;
     sr_assert(l->from <= l->view->picked);
     sr_assert(step == SR_STEP_DONE || io.used > 0 || io.out); /* AGAIN must get on */
     chain_account(l, &io);
-    sr_rc rc = chain_bad_rows(l, &io, err);
+    sr_rc rc = chain_bad_rows(c, l, &io, err);
+    if (rc == SR_OK) rc = chain_late_rows(c, l, &io, err);
     if (rc != SR_OK) {
         view_release(io.out);
         return rc;
@@ -273,7 +306,7 @@ static bool chain_take(struct chain *c, struct msg *out)
 sr_rc chain_run(struct chain *c, int64_t now_us, struct msg *out, struct sr_error *err)
 {
     while (!chain_take(c, out)) {
-        if (c->work == 0) {
+        if (c->work == 0 || (c->letters && letters_is_full(c->letters))) {
             *out = (struct msg){.kind = MSG_NONE};
             return SR_OK;
         }

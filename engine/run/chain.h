@@ -14,7 +14,7 @@
 #define SR_RUN_CHAIN_H
 
 #include "engine/data/host.h"
-#include "engine/run/metrics.h"
+#include "engine/run/letters.h"
 #include "engine/run/msg.h"
 #include "engine/run/stamp.h"
 #include "engine/state/backend.h"
@@ -42,9 +42,12 @@ struct chain {
     struct stamp *stamp; /* of a source task; NULL: none */
     uint32_t stamp_level;
     struct sr_bad_row *bad;
-    uint32_t work;         /* levels from here on have nothing to do */
-    struct msg out;        /* came out, and was not taken yet */
-    int64_t out_watermark; /* behind it */
+    uint16_t *late_row;
+    const struct plan *plan;
+    struct letters *letters; /* of the task */
+    uint32_t work;           /* levels from here on have nothing to do */
+    struct msg out;          /* came out, and was not taken yet */
+    int64_t out_watermark;   /* behind it */
 };
 
 struct chain_conf {
@@ -52,6 +55,7 @@ struct chain_conf {
     const struct plan_vertex *vertex;
     const struct env *env;
     struct sr_home *home;
+    struct letters *letters; /* of the task, which may have no target; NULL: there are none */
     uint32_t part;
 };
 
@@ -63,7 +67,8 @@ void chain_close(struct chain *c);
 /* Gives a view or a watermark to a level; only while the chain is empty from there on. */
 void chain_put(struct chain *c, uint32_t level, const struct msg *m, uint32_t port);
 bool chain_is_empty(const struct chain *c);
-/* Goes on until something comes out (a view or a watermark) or nothing is left: MSG_NONE. */
+/* Goes on until something comes out (a view or a watermark), or nothing is left, or dead letters
+ * have to be written first: MSG_NONE. */
 sr_rc chain_run(struct chain *c, int64_t now_us, struct msg *out, struct sr_error *err);
 
 #endif

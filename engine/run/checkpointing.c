@@ -80,8 +80,8 @@ static bool checkpointing_fill_parts(const struct checkpointing *k, struct arena
         for (uint32_t p = 0; p < r->saved; p++) {
             m->part[i++] = (struct manifest_part){.uid = r->item[p].uid,
                                                   .name = r->item[p].name,
-                                                  .part = r->part,
-                                                  .parts = r->parts,
+                                                  .part = r->item[p].part,
+                                                  .parts = r->item[p].parts,
                                                   .bytes = r->item[p].bytes.data,
                                                   .len = r->item[p].bytes.len};
         }

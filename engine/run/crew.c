@@ -82,7 +82,7 @@ static sr_rc crew_make_tasks(struct crew *c, const struct crew_conf *conf, struc
             if (rc != SR_OK) return rc;
         }
         if (head == PLAN_SOURCE) c->sources += v->parallelism;
-        if (tail == PLAN_SINK) c->sinks += v->parallelism;
+        if (tail == PLAN_SINK || plan_sets_aside(p, v)) c->sinks += v->parallelism;
     }
     return SR_OK;
 }
@@ -136,6 +136,10 @@ sr_rc crew_new(struct crew **out, const struct crew_conf *conf, struct sr_error 
     struct crew *c = calloc(1, sizeof(*c));
     if (!c) return error_set(err, SR_ENOMEM, "out of memory");
     c->plan = p;
+    if (p->dead_letter) {
+        c->ledger.total_max = p->dead_letter->total_max;
+        c->ledger.minute_max = p->dead_letter->minute_max;
+    }
     c->env = conf->env;
     sr_rc rc = reports_init(&c->reports, err);
     c->first = calloc(p->vertices, sizeof(*c->first));
@@ -220,6 +224,7 @@ static sr_rc crew_open_pools(struct crew *c, struct sr_error *err)
 
 static sr_rc crew_open_tasks(struct crew *c, const struct crew_conf *conf, struct sr_error *err)
 {
+    uint32_t letters_part = 0;
     for (uint32_t i = 0; i < c->plan->vertices; i++) {
         const struct plan_vertex *v = &c->plan->vertex[i];
         for (uint32_t part = 0; part < v->parallelism; part++) {
@@ -231,7 +236,12 @@ static sr_rc crew_open_tasks(struct crew *c, const struct crew_conf *conf, struc
                                      .reports = &c->reports,
                                      .sink_open = &conf->sink_open,
                                      .index = index,
-                                     .part = part};
+                                     .part = part,
+                                     .ledger = &c->ledger,
+                                     .attempt = conf->attempt,
+                                     .letters_part = letters_part,
+                                     .letters_parts = plan_aside_writers(c->plan)};
+            if (plan_sets_aside(c->plan, v)) letters_part++;
             sr_rc rc = task_open(&c->task[index], &task, err);
             if (rc != SR_OK) return rc;
         }

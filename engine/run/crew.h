@@ -21,14 +21,16 @@ struct crew {
     uint32_t rings;
     struct splits **pool; /* by node; NULL but for sources */
     struct reports reports;
-    uint32_t sinks;   /* tasks that end in one */
+    uint32_t sinks;   /* tasks that commit: they end in one, or have dead letters */
     uint32_t sources; /* tasks that begin with one */
+    struct letters_ledger ledger;
 };
 
 struct crew_conf {
     const struct plan *plan;
     const struct env *env;
     struct sr_sink_open sink_open;  /* job_id, lineage, attempt, checkpoint, redo_dir, is_bounded */
+    uint64_t attempt;               /* of the job, as people count: 1 is its first run */
     const struct manifest *restore; /* NULL: begin at the beginning */
     bool may_drop_state;
     bool is_at_least_once; /* gates count barriers, and read on */

@@ -33,7 +33,7 @@ bool report_add_part(struct report *r, const char *uid, const char *name, struct
     }
     r->item = grown;
     struct report_part *p = &r->item[r->saved++];
-    *p = (struct report_part){.uid = uid, .bytes = *bytes};
+    *p = (struct report_part){.uid = uid, .part = r->part, .parts = r->parts, .bytes = *bytes};
     int len = snprintf(p->name, sizeof(p->name), "%s", name);
     sr_assert(len > 0 && (size_t)len < sizeof(p->name));
     *bytes = bytes_out();

@@ -23,6 +23,7 @@ enum report_kind {
 struct report_part {
     const char *uid; /* the plan's */
     char name[24];
+    uint32_t part, parts; /* the task's, but for what tasks of several vertices share */
     struct sr_out bytes;
 };
 
@@ -36,6 +37,7 @@ struct report {
     uint32_t task, part, parts;
     uint64_t checkpoint;
     struct sr_error error;
+    bool is_final;  /* of a failure: a restart would be of no use */
     uint32_t saved; /* parts that it holds */
     struct report_part *item;
     uint32_t counted; /* nodes of the task */
@@ -45,7 +47,7 @@ struct report {
 
 struct report *report_new(enum report_kind kind); /* NULL: out of memory */
 void report_free(struct report *r);               /* NULL allowed */
-/* Takes bytes; false: out of memory. */
+/* Takes bytes; part and parts are the report's. False: out of memory. */
 bool report_add_part(struct report *r, const char *uid, const char *name, struct sr_out *bytes);
 
 struct reports {

@@ -17,6 +17,7 @@ static bool restore_is_part(const struct manifest_part *p, const char *uid, cons
 static bool restore_is_claimed(const struct plan *p, const struct manifest_part *part)
 {
     if (strncmp(part->name, "gate", 4) == 0) return true;
+    if (p->dead_letter && strcmp(p->dead_letter->node.uid, part->uid) == 0) return true;
     for (uint32_t i = 0; i < p->nodes; i++) {
         const struct plan_node *n = &p->node[i];
         if (strcmp(n->uid, part->uid) != 0) continue;
@@ -114,12 +115,33 @@ static sr_rc restore_task_counters(struct crew *c, struct task *t, const struct 
     return SR_OK;
 }
 
+/* What was set aside before counts towards the limits of dead letters. */
+static void restore_ledger(struct crew *c, struct task *t)
+{
+    struct counts now;
+    for (uint32_t i = 0; i < t->chain.levels; i++) {
+        const struct chain_level *l = &t->chain.level[i];
+        counters_get(&l->count, &now);
+        c->ledger.total += now.value[COUNTER_dead];
+        if (l->node->on_late == JOB_LATE_DEAD_LETTER) c->ledger.total += now.value[COUNTER_late];
+    }
+    if (t->has_source) {
+        counters_get(&t->source.count, &now);
+        c->ledger.total += now.value[COUNTER_dead];
+    }
+    if (t->has_sink) {
+        counters_get(&t->sink.count, &now);
+        c->ledger.total += now.value[COUNTER_dead];
+    }
+}
+
 sr_rc restore_counters(struct crew *c, const struct manifest *m, struct sr_error *err)
 {
     for (uint32_t i = 0; i < c->tasks; i++) {
         if (c->task[i].part != 0) continue;
         sr_rc rc = restore_task_counters(c, &c->task[i], m, err);
         if (rc != SR_OK) return rc;
+        restore_ledger(c, &c->task[i]);
     }
     return SR_OK;
 }
@@ -178,13 +200,14 @@ static sr_rc restore_commit(struct sink *s, const struct sink_notes *notes, cons
     return SR_OK;
 }
 
-static sr_rc restore_states(struct task *first, uint32_t parts, const struct sink_notes *notes,
-                            struct sr_error *err)
+/* Among `parts` writers, in turn. */
+static sr_rc restore_states(struct sink *const *sink, uint32_t parts,
+                            const struct sink_notes *notes, struct sr_error *err)
 {
     uint32_t turn = 0;
     for (uint32_t i = 0; i < notes->count; i++) {
         const struct sink_note *n = &notes->item[i];
-        struct sink *s = &first[turn % parts].sink;
+        struct sink *s = sink[turn % parts];
         if (n->kind != SR_NOTE_STATE || !s->node->sink->restore) continue;
         turn++;
         sr_rc rc = s->node->sink->restore(s->instance, (struct sr_bytes){n->bytes, n->len}, err);
@@ -206,20 +229,37 @@ static sr_rc restore_recover(struct sink *s, const struct sink_notes *notes, str
     return rc == SR_OK ? rc : error_wrap(err, "sink '%s'", s->node->step);
 }
 
+/* All writers of one sink. */
+static sr_rc restore_sink(struct sink *const *sink, uint32_t parts, const struct manifest *m,
+                          const struct env *env, struct sr_error *err)
+{
+    struct sink_notes notes = {.count = 0};
+    sr_rc rc = m ? restore_notes(sink[0]->node, m, &notes, err) : SR_OK;
+    if (rc == SR_OK) rc = restore_commit(sink[0], &notes, env, err);
+    if (rc == SR_OK) rc = restore_states(sink, parts, &notes, err);
+    if (rc == SR_OK) rc = restore_recover(sink[0], &notes, err);
+    sink_notes_done(&notes);
+    return rc;
+}
+
 sr_rc restore_sinks(struct crew *c, const struct manifest *m, struct sr_error *err)
 {
-    for (uint32_t i = 0; i < c->plan->vertices; i++) {
-        const struct plan_vertex *v = &c->plan->vertex[i];
-        const struct plan_node *n = &c->plan->node[v->node[v->nodes - 1]];
-        if (n->kind != PLAN_SINK) continue;
-        struct task *first = &c->task[c->first[i]];
-        struct sink_notes notes = {.count = 0};
-        sr_rc rc = m ? restore_notes(n, m, &notes, err) : SR_OK;
-        if (rc == SR_OK) rc = restore_commit(&first->sink, &notes, c->env, err);
-        if (rc == SR_OK) rc = restore_states(first, v->parallelism, &notes, err);
-        if (rc == SR_OK) rc = restore_recover(&first->sink, &notes, err);
-        sink_notes_done(&notes);
-        if (rc != SR_OK) return rc;
+    struct sink **sink = calloc((size_t)c->tasks + 1, sizeof(struct sink *));
+    if (!sink) return error_set(err, SR_ENOMEM, "out of memory");
+    sr_rc rc = SR_OK;
+    uint32_t parts = 0;
+    for (uint32_t i = 0; i < c->tasks && rc == SR_OK; i++) {
+        struct task *t = &c->task[i];
+        if (!t->has_sink) continue;
+        parts = t->part == 0 ? 0 : parts;
+        sink[parts++] = &t->sink;
+        if (parts == t->parts) rc = restore_sink(sink, parts, m, c->env, err);
     }
-    return SR_OK;
+    parts = 0;
+    for (uint32_t i = 0; i < c->tasks; i++) {
+        if (c->task[i].has_letters) sink[parts++] = &c->task[i].letters.sink;
+    }
+    if (rc == SR_OK && parts > 0) rc = restore_sink(sink, parts, m, c->env, err);
+    free(sink);
+    return rc;
 }

@@ -5,6 +5,7 @@
 
 #include "engine/base/assert.h"
 #include "engine/base/error.h"
+#include "engine/run/letters.h"
 
 #define SINK_RETRY_US INT64_C(20000) /* when a sink that is busy does not say until when */
 
@@ -102,6 +103,7 @@ static void sink_ask(const struct sr_sink_open *o)
 sr_rc sink_open(struct sink *s, const struct sink_conf *conf, struct sr_error *err)
 {
     const struct plan_node *n = conf->node;
+    s->plan = conf->plan;
     s->node = n;
     s->open = *conf->open;
     counters_init(&s->count);
@@ -165,16 +167,21 @@ static enum sink_did sink_is_busy(struct sr_wait *wait, int64_t now_us)
     return SINK_BUSY;
 }
 
-/* The row behind those that were written cannot be: the job fails, or goes on without it. */
-static bool sink_skip_row(struct sink *s)
+/* The row behind those that were written cannot be, as `why` says: the job fails, or goes on
+ * without it. */
+static sr_rc sink_refused(struct sink *s, struct letters *letters, struct sr_error *why)
 {
-    if (s->node->on_error == JOB_FAIL || s->from >= s->view->picked) return false;
-    s->from++;
-    counters_add(&s->count, COUNTER_skipped, 1);
-    return true;
+    if (s->from >= s->view->picked) return why->rc; /* it is no row's fault */
+    struct sr_error said = *why;
+    struct letter one = letter_of_row(s->plan, s->node, s->view, sr_row(s->view, s->from),
+                                      said.words, sizeof(said.words));
+    sr_rc rc = letters_judge(letters, &s->count, &one, why);
+    if (rc == SR_OK) s->from++;
+    return rc;
 }
 
-enum sink_did sink_write(struct sink *s, int64_t now_us, struct sr_wait *wait, struct sr_error *err)
+enum sink_did sink_write(struct sink *s, struct letters *letters, int64_t now_us,
+                         struct sr_wait *wait, struct sr_error *err)
 {
     *wait = sink_no_wait();
     while (s->view && s->from < s->view->picked) {
@@ -185,7 +192,11 @@ enum sink_did sink_write(struct sink *s, int64_t now_us, struct sr_wait *wait, s
         s->is_dirty = true;
         counters_add(&s->count, COUNTER_out, done);
         if (rc == SR_EBUSY) return sink_is_busy(wait, now_us);
-        if (rc == SR_EDATA && sink_skip_row(s)) continue;
+        if (rc == SR_EDATA) {
+            if (sink_refused(s, letters, err) != SR_OK) return SINK_FAILED;
+            if (letters && letters->node && letters_is_full(letters)) return SINK_FULL;
+            continue;
+        }
         if (rc != SR_OK) {
             (void)error_wrap(err, "sink '%s'", s->node->step);
             return SINK_FAILED;

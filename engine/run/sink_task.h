@@ -16,6 +16,8 @@
 #include "engine/data/host.h"
 #include "engine/run/metrics.h"
 
+struct letters; /* letters.h */
+
 struct sink_note {
     uint64_t checkpoint; /* that it was prepared for */
     enum sr_note_kind kind;
@@ -35,6 +37,7 @@ void sink_notes_done(struct sink_notes *l);
 sr_rc sink_notes_load(struct sink_notes *l, const void *bytes, size_t len);
 
 struct sink {
+    const struct plan *plan;
     const struct plan_node *node;
     struct sr_host host;
     struct host_ctx ctx;
@@ -50,7 +53,12 @@ struct sink {
     void *ask_ctx;
 };
 
-enum sink_did { SINK_DONE, SINK_BUSY, SINK_FAILED };
+enum sink_did {
+    SINK_DONE,
+    SINK_BUSY,
+    SINK_FULL, /* sink_write: dead letters are to be written first */
+    SINK_FAILED
+};
 
 struct sink_conf {
     const struct plan *plan;
@@ -66,8 +74,9 @@ void sink_close(struct sink *s);
 /* No row that comes is older; between views. */
 void sink_watermark(struct sink *s, int64_t watermark);
 void sink_put(struct sink *s, struct sr_view *v); /* takes v; only when none is being written */
-enum sink_did sink_write(struct sink *s, int64_t now_us, struct sr_wait *wait,
-                         struct sr_error *err);
+/* `letters`: of the task, for rows that the target refuses; NULL: it has none. */
+enum sink_did sink_write(struct sink *s, struct letters *letters, int64_t now_us,
+                         struct sr_wait *wait, struct sr_error *err);
 enum sink_did sink_flush(struct sink *s, int64_t now_us, struct sr_wait *wait,
                          struct sr_error *err);
 enum sink_did sink_prepare(struct sink *s, uint64_t checkpoint, bool is_last, int64_t now_us,

@@ -1,4 +1,6 @@
 /* From bytes of a poll to rows in the builder; bad records by the job's policy. */
+#include <string.h>
+
 #include "engine/base/assert.h"
 #include "engine/base/error.h"
 #include "engine/run/source_inner.h"
@@ -8,57 +10,84 @@
 #define SOURCE_SPAN_MAX \
     (INT64_C(1) << 30) /* bytes of a split from which the rows of one view are */
 
-/* Where in its split a bad record lies: bytes of a stream, records of framed input. */
-static int64_t source_bad_at(const struct source *s, const struct sr_bad *bad)
+/* What is known of a record of the running poll at byte `at` behind `from`, of `len` bytes. */
+static struct letter source_letter(const struct source *s, const uint8_t *from, uint32_t at,
+                                   uint32_t len)
 {
     const struct source_block *b = &s->block;
-    int64_t done = source_find(s, b->poll.split)->split.done + (int64_t)(b->used - b->told);
-    if (!b->poll.record) return done + bad->at;
-    for (uint32_t i = b->used; i < b->poll.records; i++) {
-        if (b->poll.record[i].at >= bad->at) return done + (i - b->used);
+    const struct split *split = &source_find(s, b->poll.split)->split;
+    struct letter one = {.node = s->node,
+                         .source = s->node,
+                         .split = split->id,
+                         .kind = b->poll.record ? ORIGIN_RECORDS : ORIGIN_BYTES,
+                         .offset = source_offset(s),
+                         .raw = from ? from + at : NULL,
+                         .raw_len = len};
+    if (!b->poll.record) {
+        one.offset += at;
+        if (split->lines >= 0 && s->has_lines) {
+            one.line = split->lines + 1 + (int64_t)origin_lines(from, from ? at : 0);
+        }
+        return one;
     }
-    return done;
+    for (uint32_t i = b->used; i < b->poll.records; i++) {
+        if (b->poll.record[i].at >= at) break;
+        one.offset++;
+    }
+    return one;
 }
 
-/* Records that did not decode: the job fails, or they are counted. */
+/* The first one that is skipped is shown, so that nobody wonders. */
+static void source_say_skipped(struct source *s, const struct letter *one)
+{
+    if (s->has_said_bad || s->node->on_error != JOB_SKIP) return;
+    s->has_said_bad = true;
+    char place[256];
+    letter_place(one, place, sizeof(place));
+    env_log(s->ctx.env, SR_WARN, s->node->step,
+            "skipped a record, %s: %.*s (further ones are only counted)", place, one->words_len,
+            one->words);
+}
+
+/* Records that did not decode: each has its fate. */
 static sr_rc source_bads(struct source *s, const struct sr_decode *d, struct sr_error *err)
 {
-    if (d->bads == 0) return SR_OK;
     sr_assert(d->bads <= SR_BAD_MAX);
-    const struct sr_bad *bad = &s->bad[0];
-    const char *id = source_find(s, s->block.poll.split)->split.id;
-    long long at = (long long)source_bad_at(s, bad);
-    const char *unit = s->block.poll.record ? "record" : "byte";
-    if (s->node->on_error == JOB_FAIL) {
-        return error_set(err, SR_EDATA, "source '%s', split %s, %s %lld: %.*s", s->node->step, id,
-                         unit, at, (int)sizeof(bad->words), bad->words);
+    for (uint32_t i = 0; i < d->bads; i++) {
+        struct sr_bad *bad = &s->bad[i];
+        struct letter one = source_letter(s, d->bytes, bad->at, bad->len);
+        one.mark = bad->mark;
+        one.words = bad->words;
+        one.words_len = (int)strnlen(bad->words, sizeof(bad->words));
+        bad->mark = 0; /* for the next call */
+        while (!d->record && one.raw_len > 0 &&
+               (one.raw[one.raw_len - 1] == '\n' || one.raw[one.raw_len - 1] == '\r')) {
+            one.raw_len--;
+        }
+        sr_rc rc = letters_judge(s->letters, &s->count, &one, err);
+        if (rc != SR_OK) return rc;
+        source_say_skipped(s, &one);
     }
     counters_add(&s->count, COUNTER_in, d->bads);
-    counters_add(&s->count, COUNTER_skipped, d->bads);
-    if (!s->has_said_bad) {
-        s->has_said_bad = true;
-        env_log(s->ctx.env, SR_WARN, s->node->step,
-                "skipped a record of split %s at %s %lld: %.*s (further ones are only counted)", id,
-                unit, at, (int)sizeof(bad->words), bad->words);
-    }
     return SR_OK;
 }
 
-void source_passed(struct source *s)
+sr_rc source_passed(struct source *s, struct sr_error *err)
 {
+    static const char words[] = "it is longer than source.max-record-size; its bytes are not kept";
     struct split *split = &source_find(s, s->block.poll.split)->split;
+    struct letter one = source_letter(s, NULL, 0, 0);
+    one.words = words;
+    one.words_len = (int)sizeof(words) - 1;
+    if (s->block.poll.at >= 0) one.offset -= (int64_t)s->block.poll.passed;
+    sr_rc rc = letters_judge(s->letters, &s->count, &one, err);
+    if (rc != SR_OK) return rc;
+    source_say_skipped(s, &one);
     counters_add(&s->count, COUNTER_in, 1);
-    counters_add(&s->count, COUNTER_skipped, 1);
     counters_add(&s->count, COUNTER_bytes_in, (int64_t)s->block.poll.passed);
-    if (!s->has_said_bad) {
-        s->has_said_bad = true;
-        env_log(s->ctx.env, SR_WARN, s->node->step,
-                "skipped a record of split %s at byte %llu: it is longer than "
-                "source.max-record-size (further ones are only counted)",
-                split->id, (unsigned long long)split->done);
-    }
     split->done += (int64_t)s->block.poll.passed;
     if (split->lines >= 0) split->lines++;
+    return SR_OK;
 }
 
 sr_rc source_fill_metadata(struct source *s, uint32_t before, struct sr_error *err)

@@ -29,7 +29,7 @@ sr_rc source_begin_origin(struct source *s, enum origin_kind kind, uint32_t befo
                           struct sr_error *err);
 /* The block's bytes, which the next poll would take away, into a buffer that rows can hold. */
 sr_rc source_copy(struct source *s, struct sr_error *err);
-/* The reader has passed over a record that is longer than it holds: counted as a bad one. */
-void source_passed(struct source *s);
+/* The reader has passed over a record that is longer than it holds: a bad one. */
+sr_rc source_passed(struct source *s, struct sr_error *err);
 
 #endif

@@ -32,6 +32,8 @@ sr_rc source_open(struct source *s, const struct source_conf *conf, struct sr_er
 {
     const struct plan_node *n = conf->node;
     *s = (struct source){.node = n, .pool = conf->pool, .home = conf->home, .ending = -1};
+    s->letters = conf->letters;
+    s->keeps_raw = conf->plan->dead_letter != NULL;
     s->stamp.is_on = n->stamp >= 0;
     s->stamp.idle_us = n->idle_timeout_us;
     s->stamp.watermark = SR_WATERMARK_NONE;
@@ -244,10 +246,11 @@ static sr_rc source_took_bytes(struct source *s, uint32_t before, struct sr_erro
 {
     struct source_block *b = &s->block;
     struct split *split = &source_find(s, b->poll.split)->split;
-    if (b->poll.passed > 0) source_passed(s);
+    sr_rc rc = b->poll.passed > 0 ? source_passed(s, err) : SR_OK;
+    if (rc != SR_OK) return rc;
     b->is_open = (b->poll.record ? b->poll.records : b->poll.len) > 0;
     if (b->is_open && b->poll.at_start && !b->poll.record) split->lines = 0;
-    sr_rc rc = b->is_open && !b->poll.buffer && s->keeps_raw ? source_copy(s, err) : SR_OK;
+    if (b->is_open && !b->poll.buffer && s->keeps_raw) rc = source_copy(s, err);
     /* Rows of another split, or that refer to other bytes, go first. */
     s->must_seal = before > 0 && (s->rows_split != b->poll.split || b->poll.buffer);
     return rc;

@@ -13,7 +13,7 @@
 #define SR_RUN_SOURCE_TASK_H
 
 #include "engine/data/origin.h"
-#include "engine/run/metrics.h"
+#include "engine/run/letters.h"
 #include "engine/run/msg.h"
 #include "engine/run/pace.h"
 #include "engine/run/splits.h"
@@ -46,7 +46,8 @@ struct source_split {
 
 struct source {
     const struct plan_node *node;
-    struct splits *pool; /* shared with the other subtasks */
+    struct splits *pool;     /* shared with the other subtasks */
+    struct letters *letters; /* of the task, which may have no target; NULL: there are none */
     struct sr_home *home;
     struct sr_host host;
     struct host_ctx ctx;
@@ -91,6 +92,7 @@ struct source_conf {
     const struct env *env;
     struct sr_home *home;
     struct splits *pool;
+    struct letters *letters;
     uint32_t part, parts;
 };
 

@@ -90,19 +90,20 @@ static sr_rc supervise_open(struct supervise *s, struct sr_error *err)
         redo_dir = store_redo_dir(s->conf.store, err);
         if (!redo_dir) return err->rc;
     }
-    struct crew_conf conf = {.plan = s->plan,
-                             .env = s->env,
-                             .restore = restore,
-                             .may_drop_state = s->conf.may_drop_state,
-                             .is_at_least_once =
-                                 s->plan->job->settings.mode.index == MODE_AT_LEAST_ONCE,
-                             .sink_open = {.job_id = s->plan->job->id,
-                                           .lineage = s->conf.lineage,
-                                           .attempt = store_attempt(s->conf.store),
-                                           .checkpoint = restore ? restore->checkpoint : 0,
-                                           .redo_dir = redo_dir,
-                                           .is_uncheckpointed = is_uncheckpointed,
-                                           .is_bounded = s->plan->is_bounded}};
+    struct crew_conf conf = {
+        .plan = s->plan,
+        .env = s->env,
+        .attempt = redo_dir ? store_attempt(s->conf.store) : (uint64_t)s->shown.restarts + 1,
+        .restore = restore,
+        .may_drop_state = s->conf.may_drop_state,
+        .is_at_least_once = s->plan->job->settings.mode.index == MODE_AT_LEAST_ONCE,
+        .sink_open = {.job_id = s->plan->job->id,
+                      .lineage = s->conf.lineage,
+                      .attempt = store_attempt(s->conf.store),
+                      .checkpoint = restore ? restore->checkpoint : 0,
+                      .redo_dir = redo_dir,
+                      .is_uncheckpointed = is_uncheckpointed,
+                      .is_bounded = s->plan->is_bounded}};
     rc = crew_new(&s->crew, &conf, err);
     if (rc != SR_OK) return rc;
     s->crew->reports.wake = supervise_wake;
@@ -176,7 +177,7 @@ static bool supervise_is_final(const struct supervise *s, const struct sr_error 
     return !s->has_run && rc_fate(why->rc) == SR_FATE_USER;
 }
 
-static void supervise_failed(struct supervise *s, const struct sr_error *why)
+static void supervise_failed(struct supervise *s, const struct sr_error *why, bool is_final)
 {
     sr_assert(why->rc != SR_OK);
     int64_t now_us = s->env->mono_us(s->env);
@@ -190,7 +191,7 @@ static void supervise_failed(struct supervise *s, const struct sr_error *why)
         supervise_finish(s, RUN_UNSAVED, why);
         return;
     }
-    if (supervise_is_final(s, why)) {
+    if (is_final || supervise_is_final(s, why)) {
         supervise_finish(s, RUN_FAILED, why);
         return;
     }
@@ -199,8 +200,8 @@ static void supervise_failed(struct supervise *s, const struct sr_error *why)
         supervise_finish(s, RUN_FAILED, why);
         return;
     }
-    env_log(s->env, SR_LOG_ERROR, "job", "failed, restart in %lld ms: %s",
-            (long long)(answer.delay_us / 1000), why->words);
+    env_log(s->env, SR_LOG_ERROR, "job", "failed, restart in %lld ms: %.*s",
+            (long long)(answer.delay_us / 1000), (int)strcspn(why->words, "\n"), why->words);
     supervise_close(s, why);
     s->goal = GOAL_RUN;
     s->phase = PHASE_PAUSING;
@@ -221,7 +222,7 @@ static void supervise_start_attempt(struct supervise *s)
         rc = s->sched->start(s->sched, s->crew, &err);
     }
     if (rc != SR_OK) {
-        supervise_failed(s, &err);
+        supervise_failed(s, &err, false);
         return;
     }
     s->phase = PHASE_RUNNING;
@@ -242,7 +243,7 @@ static void supervise_hear_failure(struct supervise *s, const struct report *r)
     if (supervise_is_closed_pipe(s, r)) {
         supervise_finish(s, RUN_CLOSED, &r->error);
     } else {
-        supervise_failed(s, &r->error);
+        supervise_failed(s, &r->error, r->is_final);
     }
 }
 
@@ -276,7 +277,7 @@ static bool supervise_hear(struct supervise *s, struct report *r)
     }
     report_free(r);
     if (rc != SR_OK) {
-        supervise_failed(s, &err);
+        supervise_failed(s, &err, false);
         return false;
     }
     return goes_on;
@@ -288,7 +289,7 @@ static bool supervise_hear_all(struct supervise *s)
     if (atomic_load(&s->crew->reports.is_lost)) {
         struct sr_error err;
         (void)error_set(&err, SR_ENOMEM, "a task failed, and memory ran out to say why");
-        supervise_failed(s, &err);
+        supervise_failed(s, &err, false);
         return false;
     }
     struct report *r = reports_take(&s->crew->reports);
@@ -334,7 +335,7 @@ static void supervise_run_on(struct supervise *s, int64_t now_us)
     }
     struct sr_error err = {.rc = SR_OK};
     if (checkpointing_step(s, now_us, &err) != SR_OK) {
-        supervise_failed(s, &err);
+        supervise_failed(s, &err, false);
     } else if (s->goal == GOAL_SUSPEND && s->ck.has_lost_last) {
         (void)error_set(&err, SR_EIO, "%s", s->shown.checkpoint_failure);
         supervise_finish(s, RUN_UNSAVED, &err);

@@ -21,6 +21,7 @@ static enum task_did task_fail(struct task *t, const struct sr_error *err)
     t->is_failed = true;
     if (r) {
         r->error = *err;
+        r->is_final = t->letters.is_over;
         task_report(t, r);
     } else {
         reports_lose(t->reports);
@@ -66,6 +67,34 @@ static const struct plan_node *task_last(const struct task *t)
     return &t->plan->node[t->vertex->node[t->vertex->nodes - 1]];
 }
 
+static sr_rc task_open_letters(struct task *t, const struct task_conf *conf, struct sr_error *err)
+{
+    struct sr_sink_open open = *conf->sink_open;
+    open.part = conf->letters_part;
+    open.parts = conf->letters_parts;
+    struct letters_conf letters = {.plan = t->plan,
+                                   .env = t->env,
+                                   .home = t->home,
+                                   .ledger = conf->ledger,
+                                   .attempt = conf->attempt,
+                                   .open = &open,
+                                   .ask = task_ask,
+                                   .ask_ctx = t};
+    return letters_open(&t->letters, &letters, err);
+}
+
+static sr_rc task_open_sink(struct task *t, const struct task_conf *conf, struct sr_error *err)
+{
+    struct sr_sink_open open = *conf->sink_open;
+    open.part = t->part;
+    open.parts = t->parts;
+    struct sink_conf sink = {
+        .plan = t->plan, .node = task_last(t), .env = t->env, .home = t->home, .open = &open};
+    t->sink.ask = task_ask;
+    t->sink.ask_ctx = t;
+    return sink_open(&t->sink, &sink, err);
+}
+
 static sr_rc task_open_source(struct task *t, const struct task_conf *conf, struct sr_error *err)
 {
     struct source_conf source = {.plan = t->plan,
@@ -73,6 +102,7 @@ static sr_rc task_open_source(struct task *t, const struct task_conf *conf, stru
                                  .env = t->env,
                                  .home = t->home,
                                  .pool = conf->pool,
+                                 .letters = &t->letters,
                                  .part = t->part,
                                  .parts = t->parts};
     sr_rc rc = source_open(&t->source, &source, err);
@@ -99,29 +129,27 @@ sr_rc task_open(struct task *t, const struct task_conf *conf, struct sr_error *e
     t->parts = conf->vertex->parallelism;
     t->has_source = task_first(t)->kind == PLAN_SOURCE;
     t->has_sink = task_last(t)->kind == PLAN_SINK;
+    t->has_letters = plan_sets_aside(t->plan, t->vertex);
     t->home = home_new();
     if (!t->home) return error_set(err, SR_ENOMEM, "%s: out of memory", t->vertex->name);
     t->gate.home = t->outlet.home = t->home;
-    struct chain_conf chain = {
-        .plan = t->plan, .vertex = t->vertex, .env = t->env, .home = t->home, .part = t->part};
+    struct chain_conf chain = {.plan = t->plan,
+                               .vertex = t->vertex,
+                               .env = t->env,
+                               .home = t->home,
+                               .letters = &t->letters,
+                               .part = t->part};
     sr_rc rc = chain_open(&t->chain, &chain, err);
     if (rc == SR_OK && t->has_source) rc = task_open_source(t, conf, err);
-    if (rc == SR_OK && t->has_sink) {
-        struct sr_sink_open open = *conf->sink_open;
-        open.part = t->part;
-        open.parts = t->parts;
-        struct sink_conf sink = {
-            .plan = t->plan, .node = task_last(t), .env = t->env, .home = t->home, .open = &open};
-        t->sink.ask = task_ask;
-        t->sink.ask_ctx = t;
-        rc = sink_open(&t->sink, &sink, err);
-    }
+    if (rc == SR_OK && t->has_sink) rc = task_open_sink(t, conf, err);
+    if (rc == SR_OK && t->has_letters) rc = task_open_letters(t, conf, err);
     return rc;
 }
 
 void task_close(struct task *t)
 {
     if (t->has_sink) sink_close(&t->sink);
+    letters_close(&t->letters);
     if (t->has_source) source_close(&t->source);
     chain_close(&t->chain);
     gate_done(&t->gate);
@@ -162,7 +190,21 @@ static void task_obey_drop(struct task *t)
     }
 }
 
-/* Commits what was shown. *is_busy: a sink has to be asked again. */
+/* Commits in the sink, then in the target of dead letters. */
+static enum sink_did task_commit(struct task *t, int64_t now_us, struct task_waits *waits,
+                                 struct sr_error *err)
+{
+    struct sr_wait wait;
+    enum sink_did did = SINK_DONE;
+    if (t->has_sink) did = sink_commit(&t->sink, t->shown, now_us, &wait, err);
+    if (did == SINK_DONE && t->has_letters) {
+        did = sink_commit(&t->letters.sink, t->shown, now_us, &wait, err);
+    }
+    if (did == SINK_BUSY) task_wait(waits, &wait);
+    return did;
+}
+
+/* Commits what was shown; what is busy is asked again. */
 static sr_rc task_obey_show(struct task *t, int64_t now_us, struct task_waits *waits,
                             struct sr_error *err)
 {
@@ -171,16 +213,15 @@ static sr_rc task_obey_show(struct task *t, int64_t now_us, struct task_waits *w
         t->shown = n;
         if (t->has_source) source_acknowledge(&t->source, n);
     }
-    if (!t->has_sink || t->confirmed == t->shown) return SR_OK;
-    struct sr_wait wait;
-    switch (sink_commit(&t->sink, t->shown, now_us, &wait, err)) {
+    if (!task_commits(t) || t->confirmed == t->shown) return SR_OK;
+    switch (task_commit(t, now_us, waits, err)) {
     case SINK_DONE:
         env_crash_point(t->env, "run: after a commit");
         t->confirmed = t->shown;
         return task_tell(t, REPORT_CONFIRMED, t->shown, err);
     case SINK_BUSY:
-        task_wait(waits, &wait);
         return SR_OK;
+    case SINK_FULL:
     case SINK_FAILED:
         break;
     }
@@ -199,24 +240,49 @@ static sr_rc task_save_and_tell(struct task *t, struct sr_error *err)
     return SR_OK;
 }
 
+/* Makes rows and dead letters durable. SINK_BUSY: call again. */
+static enum sink_did task_prepare(struct task *t, int64_t now_us, struct task_waits *waits,
+                                  struct sr_error *err)
+{
+    uint64_t n = t->barrier.checkpoint;
+    bool is_last = (t->barrier.flags & BARRIER_LAST) != 0;
+    struct sr_wait wait;
+    enum sink_did did = SINK_DONE;
+    if (t->has_sink && !t->barrier_is_prepared) {
+        did = sink_prepare(&t->sink, n, is_last, now_us, &wait, err);
+        t->barrier_is_prepared = did == SINK_DONE;
+    }
+    if (did == SINK_DONE && t->has_letters) {
+        did = letters_write(&t->letters, now_us, &wait, err);
+#ifndef MUTANT_LETTERS_UNPREPARED /* the position covers records that nobody has */
+        if (did == SINK_DONE) {
+            did = sink_prepare(&t->letters.sink, n, is_last, now_us, &wait, err);
+        }
+#endif
+    }
+    if (did == SINK_BUSY) task_wait(waits, &wait);
+    return did;
+}
+
 /* Carries the barrier one stage on. */
 static enum task_did task_barrier(struct task *t, int64_t now_us, struct task_waits *waits,
                                   struct sr_error *err)
 {
     sr_assert(chain_is_empty(&t->chain));
-    struct sr_wait wait;
-    bool is_last = (t->barrier.flags & BARRIER_LAST) != 0;
-    if (!t->barrier_is_saved && t->has_sink) {
-        switch (sink_prepare(&t->sink, t->barrier.checkpoint, is_last, now_us, &wait, err)) {
+    if (!t->barrier_is_saved && task_commits(t)) {
+        switch (task_prepare(t, now_us, waits, err)) {
         case SINK_DONE:
             env_crash_point(t->env, "run: after a sink prepared");
 #ifdef MUTANT_COMMIT_BEFORE_PUBLISH /* shows rows that no checkpoint in the store holds yet */
-            (void)sink_commit(&t->sink, t->barrier.checkpoint, now_us, &wait, err);
+            if (t->has_sink) {
+                struct sr_wait wait;
+                (void)sink_commit(&t->sink, t->barrier.checkpoint, now_us, &wait, err);
+            }
 #endif
             break;
         case SINK_BUSY:
-            task_wait(waits, &wait);
             return TASK_NOTHING;
+        case SINK_FULL:
         case SINK_FAILED:
             return task_fail(t, err);
         }
@@ -231,7 +297,7 @@ static void task_begin_barrier(struct task *t, const struct msg *m)
 {
     sr_assert(t->barrier.kind == MSG_NONE);
     t->barrier = *m;
-    t->barrier_is_saved = false;
+    t->barrier_is_saved = t->barrier_is_prepared = false;
     t->has_asked = false;
 }
 
@@ -267,23 +333,46 @@ static sr_rc task_pass(struct task *t, struct msg *m, struct sr_error *err)
     return SR_OK;
 }
 
-/* Can the tail take something? Writes on what waits there. */
-static enum task_did task_tail(struct task *t, int64_t now_us, struct task_waits *waits,
-                               struct sr_error *err)
+/* Writes dead letters, all of them or when there are many. TASK_DID: there is room again. */
+static enum task_did task_write_letters(struct task *t, bool all, int64_t now_us,
+                                        struct task_waits *waits, struct sr_error *err)
 {
-    if (!t->has_sink) return outlet_flush(&t->outlet) ? TASK_DID : TASK_NOTHING;
-    if (!t->sink.view) return TASK_DID;
+    if (!t->has_letters || (!all && !letters_is_full(&t->letters))) return TASK_DID;
     struct sr_wait wait;
-    switch (sink_write(&t->sink, now_us, &wait, err)) {
+    switch (letters_write(&t->letters, now_us, &wait, err)) {
     case SINK_DONE:
         return TASK_DID;
     case SINK_BUSY:
         task_wait(waits, &wait);
         return TASK_NOTHING;
+    case SINK_FULL:
     case SINK_FAILED:
         break;
     }
     return TASK_FAILED;
+}
+
+/* Can the tail take something? Writes on what waits there. */
+static enum task_did task_tail(struct task *t, int64_t now_us, struct task_waits *waits,
+                               struct sr_error *err)
+{
+    if (!t->has_sink) return outlet_flush(&t->outlet) ? TASK_DID : TASK_NOTHING;
+    while (t->sink.view) {
+        enum task_did did = task_write_letters(t, false, now_us, waits, err);
+        if (did != TASK_DID) return did;
+        struct sr_wait wait;
+        switch (sink_write(&t->sink, &t->letters, now_us, &wait, err)) {
+        case SINK_DONE:
+        case SINK_FULL:
+            break;
+        case SINK_BUSY:
+            task_wait(waits, &wait);
+            return TASK_NOTHING;
+        case SINK_FAILED:
+            return TASK_FAILED;
+        }
+    }
+    return TASK_DID;
 }
 
 /* Works off what the chain holds. TASK_DID: it is empty, and so is the tail. */
@@ -292,11 +381,12 @@ static enum task_did task_drain_chain(struct task *t, int64_t now_us, struct tas
 {
     for (;;) {
         enum task_did did = task_tail(t, now_us, waits, err);
+        if (did == TASK_DID) did = task_write_letters(t, false, now_us, waits, err);
         if (did != TASK_DID) return did;
         struct msg m;
         if (chain_run(&t->chain, now_us, &m, err) != SR_OK) return TASK_FAILED;
-        if (m.kind == MSG_NONE) return TASK_DID;
-        if (task_pass(t, &m, err) != SR_OK) return TASK_FAILED;
+        if (m.kind == MSG_NONE && chain_is_empty(&t->chain)) return TASK_DID;
+        if (m.kind != MSG_NONE && task_pass(t, &m, err) != SR_OK) return TASK_FAILED;
     }
 }
 
@@ -407,22 +497,19 @@ static enum task_did task_read_source(struct task *t, int64_t now_us, struct tas
     return TASK_FAILED;
 }
 
-/* No row is waiting: what the sink buffers is handed on. */
+/* No row is waiting: what sinks buffer is handed on. */
 static enum task_did task_rest(struct task *t, int64_t now_us, struct task_waits *waits,
                                struct sr_error *err)
 {
-    if (!t->has_sink) return TASK_NOTHING;
     struct sr_wait wait;
-    switch (sink_flush(&t->sink, now_us, &wait, err)) {
-    case SINK_DONE:
-        return TASK_NOTHING;
-    case SINK_BUSY:
-        task_wait(waits, &wait);
-        return TASK_NOTHING;
-    case SINK_FAILED:
-        break;
+    enum sink_did did = t->has_sink ? sink_flush(&t->sink, now_us, &wait, err) : SINK_DONE;
+    if (did == SINK_DONE && t->has_letters) {
+        enum task_did wrote = task_write_letters(t, true, now_us, waits, err);
+        if (wrote != TASK_DID) return wrote;
+        did = sink_flush(&t->letters.sink, now_us, &wait, err);
     }
-    return TASK_FAILED;
+    if (did == SINK_BUSY) task_wait(waits, &wait);
+    return did == SINK_FAILED ? TASK_FAILED : TASK_NOTHING;
 }
 
 static enum task_did task_ended(struct task *t, struct sr_error *err)

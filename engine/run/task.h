@@ -11,7 +11,7 @@
  * on (a full ring, a busy sink) is left standing and taken up by the next call. At a barrier the
  * chain is empty: everything before it is through, nothing behind it has begun.
  *
- *   barrier n:  sink prepares -> parts are saved and reported -> barrier goes on
+ *   barrier n:  sink and dead letters prepare -> parts are saved and reported -> barrier goes on
  *
  * The supervisor gives orders by atomics that only grow, so that none is lost or comes twice:
  *
@@ -29,6 +29,7 @@
 #include "engine/ckpt/manifest.h"
 #include "engine/run/chain.h"
 #include "engine/run/gate.h"
+#include "engine/run/letters.h"
 #include "engine/run/outlet.h"
 #include "engine/run/report.h"
 #include "engine/run/sink_task.h"
@@ -69,9 +70,12 @@ struct task {
     struct gate gate; /* unless has_source */
     struct chain chain;
     struct sink sink;
-    struct outlet outlet; /* unless has_sink */
+    struct letters letters; /* open if has_letters */
+    bool has_letters;       /* some of its rows may be set aside */
+    struct outlet outlet;   /* unless has_sink */
 
     struct msg barrier;                 /* being carried out; MSG_NONE: none */
+    bool barrier_is_prepared;           /* by the sink; dead letters come next */
     bool barrier_is_saved;              /* only its way on is left */
     bool is_held;                       /* the source reads nothing until shown or dropped */
     uint64_t injected;                  /* newest barrier that the source sent */
@@ -92,6 +96,9 @@ struct task_conf {
     struct reports *reports;
     const struct sr_sink_open *sink_open; /* what sinks are to know of the job */
     uint32_t index, part;
+    struct letters_ledger *ledger;
+    uint64_t attempt;                     /* as people count */
+    uint32_t letters_part, letters_parts; /* among tasks that have dead letters */
 };
 
 sr_rc task_open(struct task *t, const struct task_conf *conf, struct sr_error *err);
@@ -109,6 +116,8 @@ struct task_node {
     uint32_t node;
     struct counters *count;
 };
+/* Does it have something to commit? */
+static inline bool task_commits(const struct task *t) { return t->has_sink || t->has_letters; }
 uint32_t task_nodes(struct task *t, struct task_node *out);
 
 /* --- The worker's ----------------------------------------------------------------------------- */

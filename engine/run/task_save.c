@@ -7,6 +7,7 @@
  *                                have the same uid
  *   keyed operator    state      struct sr_state
  *   sink              notes      all notes that are not committed
+ *   "dead-letter"     notes      the same of its dead letters
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -141,6 +142,14 @@ static sr_rc task_save_parts(struct task *t, uint64_t checkpoint, struct report 
         rc = sink_save(&t->sink, &out) ? SR_OK : task_out_of_memory(t, err);
         if (rc == SR_OK) rc = task_add_part(t, r, t->sink.node->uid, "notes", &out, err);
     }
+    if (rc == SR_OK && t->has_letters) {
+        rc = sink_save(&t->letters.sink, &out) ? SR_OK : task_out_of_memory(t, err);
+        if (rc == SR_OK) rc = task_add_part(t, r, t->letters.node->uid, "notes", &out, err);
+        if (rc == SR_OK) {
+            r->item[r->saved - 1].part = t->letters.sink.open.part;
+            r->item[r->saved - 1].parts = t->letters.sink.open.parts;
+        }
+    }
     bytes_free(&out);
     return rc;
 }
@@ -189,6 +198,8 @@ struct report *task_save(struct task *t, uint64_t checkpoint, struct sr_error *e
         return NULL;
     }
     r->checkpoint = checkpoint;
+    r->part = t->part;
+    r->parts = t->parts;
     sr_rc rc = task_save_parts(t, checkpoint, r, err);
     if (rc == SR_OK) rc = task_save_counts(t, r, err);
     if (rc == SR_OK) return r;

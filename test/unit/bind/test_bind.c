@@ -228,10 +228,6 @@ END_TEST
 
 START_TEST(what_is_not_there_yet_is_said)
 {
-    jobs_check_faults("source a; schema=k INT; on-error=dead-letter\n"
-                      "sink s; from=a\n",
-                      "1:8 source 'a': on-error: dead-letter is not supported yet [on-error: "
-                      "fail, or skip]\n");
     bind_check_fault("from=a; select=COUNT(DISTINCT v) AS n",
                      "2:29 COUNT(DISTINCT ...) is not supported yet\n");
     bind_check_fault("sql=SELECT k FROM a JOIN b ON a.k = b.k",

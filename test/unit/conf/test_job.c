@@ -263,8 +263,6 @@ START_TEST(not_there_yet)
         "high-availability.type: zookeeper\n",
         "table.exec.state.ttl: 1 h\n",
         "restart-strategy.type: failure-rate\n",
-        "dead-letter: {connector: file, path: dead/}\n",
-        "poison.max-failures: 3\n",
         "table.local-time-zone: Europe/Berlin\n",
     };
     char yaml[512];
@@ -279,8 +277,34 @@ START_TEST(not_there_yet)
         }
         ck_assert_uint_eq(k.faults.fault[0].at.line, 1);
     }
+    done();
+}
+END_TEST
+
+/* `dead-letter:` is a sink with keys of its own; without it nothing can be set aside. */
+START_TEST(dead_letter)
+{
+    char yaml[512];
+
+    setup();
     (void)kit_read_source(&k, "    on-error: dead-letter\n");
-    (void)kit_only(&k, 4, 15, "dead letters are not there yet");
+    (void)kit_only(&k, 4, 15, "needs a block `dead-letter:`");
+    (void)snprintf(yaml, sizeof(yaml), "%s%s%s",
+                   "dead-letter: {connector: file, path: dead/, max-total: 7, max-rate: 9}\n",
+                   KIT_HEAD, KIT_SINK);
+    ck_assert_int_eq(kit_read(&k, yaml), SR_OK);
+    ck_assert_ptr_nonnull(k.job->dead_letter.step);
+    ck_assert_str_eq(k.job->dead_letter.step->sink->name, "file");
+    ck_assert_int_eq(k.job->dead_letter.total_max, 7);
+    ck_assert_int_eq(k.job->dead_letter.minute_max, 9);
+    (void)snprintf(yaml, sizeof(yaml), "%s%s%s",
+                   "dead-letter: {connector: file, path: dead/, max-totl: 7}\n", KIT_HEAD,
+                   KIT_SINK);
+    ck_assert_int_eq(kit_read(&k, yaml), SR_ECONFIG);
+    (void)kit_only(&k, 1, 45, "max-totl");
+    (void)snprintf(yaml, sizeof(yaml), "dead-letter:\n%s%s", KIT_HEAD, KIT_SINK);
+    ck_assert_int_eq(kit_read(&k, yaml), SR_ECONFIG);
+    (void)kit_only(&k, 1, 1, "'dead-letter' is empty");
     done();
 }
 END_TEST
@@ -702,6 +726,6 @@ START_TEST(keys_are_found)
 END_TEST
 
 UNIT_MAIN("job", whole_job, places_in_texts, all_faults_at_once, half_a_job, too_many_faults,
-          not_there_yet, flink_keys, precedence, wrong_inputs, secrets, description_reads_back,
-          description_without_its_secret, schemas, too_many_steps_are_one_fault, what_must_be,
-          keys_are_found)
+          not_there_yet, dead_letter, flink_keys, precedence, wrong_inputs, secrets,
+          description_reads_back, description_without_its_secret, schemas,
+          too_many_steps_are_one_fault, what_must_be, keys_are_found)

@@ -439,7 +439,7 @@ START_TEST(test_bad_records)
         open(&f);
         ck_assert_int_eq(read_rows(&f, UINT32_MAX), SOURCE_FAILED);
         ck_assert_int_eq(f.err.rc, SR_EDATA);
-        ck_assert_str_eq(f.err.words, "source 'in', split text, byte 4: 'three' is no number");
+        ck_assert_str_eq(f.err.words, "source 'in': text (byte 4): 'three' is no number\n  three");
         end(&f);
     }
 }

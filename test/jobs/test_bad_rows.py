@@ -1,0 +1,208 @@
+"""Rows that cannot be read, computed or written: they fail the job by name, or become dead letters, exactly once."""
+import base64
+import json
+import os
+
+from harness import SIGKILL, ended, ok, test, wait_for
+
+JOB = """pipeline.name: bad
+sources:
+  events:
+    connector: filesystem
+    path: in.json
+    format: json
+    on-error: dead-letter
+    schema:
+      v: STRING
+transforms:
+  t:
+    from: events
+    where: %s
+    on-error: dead-letter
+sinks:
+  out:
+    from: t
+    connector: filesystem
+    path: out.json
+    format: json
+dead-letter:
+  connector: filesystem
+  path: dead/
+"""
+
+
+def letters(p, directory="dead"):
+    """All letters that are shown, in the order of their offsets."""
+    found = []
+    for path in sorted((p.dir / directory).glob("*")):
+        if not path.name.startswith("."):
+            found += [json.loads(line) for line in path.read_text().splitlines()]
+    return sorted(found, key=lambda x: (x["split"] or "", x["offset"] or 0))
+
+
+def raw(letter):
+    return base64.b64decode(letter["raw"], validate=True)
+
+
+@test
+def a_filtered_row_is_no_bad_row(p):  # C06
+    p.write("in.json", '{"v":"5"}\n{"v":"0"}\n{"v":"x"}\n')
+    done = ok(p.run("run", p.write("job.yaml", JOB % "10 / CAST(v AS INT) > 1")))
+    assert b"read 3 = written 1 + filtered 0 + aggregated 0 + late 0 + dead-lettered 2 + skipped 0" in done.stderr, done.stderr
+    assert [raw(x) for x in letters(p)] == [b'{"v":"0"}', b'{"v":"x"}']
+    p.write("in.json", '{"v":"5"}\n')
+    done = ok(p.run("run", p.write("job.yaml", JOB % "CAST(v AS INT) > 100")))
+    assert b"read 1 = written 0 + filtered 1 + aggregated 0 + late 0 + dead-lettered 0" in done.stderr, done.stderr
+
+
+@test
+def a_dead_letter_says_all_that_is_known(p):  # C05
+    p.write("in.json", '{"v":"1"}\n{"v":"x"}\n')
+    ok(p.run("run", p.write("job.yaml", JOB % "CAST(v AS INT) > 0")))
+    (letter,) = letters(p)
+    assert set(letter) == {"time", "step", "source", "split", "offset", "line", "error", "raw", "attempt"}, letter
+    assert letter["step"] == "t" and letter["source"] == "events" and letter["split"] == str(p.dir / "in.json")
+    assert letter["offset"] == 10 and letter["line"] == 2 and letter["attempt"] == 1
+    assert "x" in letter["error"] and raw(letter) == b'{"v":"x"}' and letter["time"].startswith("20")
+
+
+@test
+def dead_letters_hold_any_bytes(p):  # C07
+    lines = [b'\xff\xfe{"a":1}', b"\0\0\0", b'"\\ud800"', b'{"v":"\xff"', b'{"v":"1"}']
+    p.write("in.json", b"\n".join(lines) + b"\n")
+    ok(p.run("run", p.write("job.yaml", JOB % "v = '1'")))
+    assert [raw(x) for x in letters(p)] == lines[:4]
+    assert json.loads((p.dir / "out.json").read_text()) == {"v": "1"}
+
+
+@test
+def a_target_that_cannot_be_written_fails_the_job(p):  # C04
+    p.write("in.json", '{"v":"1"}\n{"v":"x"}\n{"v":"2"}\n')
+    p.write("file", "")
+    done = ok(p.run("run", p.write("job.yaml", JOB % "CAST(v AS INT) > 0"), "-D", f"dead-letter.path={p.dir}/file/dead/"), 1)
+    assert b"dead-letter" in done.stderr and not (p.dir / "out.json").exists(), done.stderr
+    done = ok(p.run("run", p.write("job.yaml", JOB.replace("path: dead/", "path: /dev/full") % "CAST(v AS INT) > 0")), 1)
+    assert not (p.dir / "out.json").exists(), done.stderr
+
+
+@test
+def limits_end_the_job_and_say_which_record_was_too_many(p):
+    p.write("in.json", '{"v":"1"}\n' + '{"v":"x"}\n' * 5)
+    job = p.write("job.yaml", JOB % "CAST(v AS INT) > 0")
+    for key in ("max-total", "max-rate"):
+        done = ok(p.run("run", job, "-D", f"dead-letter.{key}=4", "-D", "restart-strategy.type=fixed-delay",
+                        "-D", "restart-strategy.fixed-delay.attempts=9"), 1)
+        assert f"dead-letter.{key}".encode() in done.stderr and b"in.json:6" in done.stderr, done.stderr
+        assert b"restart in" not in done.stderr and letters(p) == []
+    ok(p.run("run", job, "-D", "dead-letter.max-total=5", "-D", "dead-letter.max-rate=5"))
+
+
+@test
+def records_set_aside_can_end_with_6(p):
+    p.write("in.json", '{"v":"1"}\n{"v":"x"}\n')
+    job = p.write("job.yaml", JOB % "CAST(v AS INT) > 0")
+    ok(p.run("run", job, "--fail-on-dead-letter"), 6)
+    p.write("in.json", '{"v":"1"}\n')
+    ok(p.run("run", job, "--fail-on-dead-letter"), 0)
+
+
+@test
+def a_failing_job_shows_the_record_and_its_place(p):  # C02
+    p.write("in.json", '{"v":"1"}\n{"v":"caf\u00e9\\u0007"}\n')
+    job = p.write("job.yaml", JOB.replace("    on-error: dead-letter\n", "") % "CAST(v AS INT) > 0")
+    done = ok(p.run("run", job), 1)
+    words = done.stderr.decode()
+    assert f"step 't': source 'events': {p.dir}/in.json:2 (byte 10): " in words, words
+    assert '\n  {"v":"caf\u00e9\\u0007"}\n' in words, words
+    assert not (p.dir / "out.json").exists()
+
+
+@test
+def a_dead_letter_needs_a_block(p):
+    text = JOB.split("dead-letter:\n  connector")[0] % "v = '1'"
+    done = ok(p.run("validate", p.write("job.yaml", text)), 3)
+    assert done.stderr.count(b"needs a block `dead-letter:`") == 2, done.stderr
+
+
+@test
+def one_file_has_one_writer(p):
+    text = (JOB % "v = '1'").replace("path: dead/", "path: dead.json")
+    p.write("in.json", '{"v":"1"}\n{"v"}\n')
+    ok(p.run("run", p.write("job.yaml", text)))
+    assert json.loads((p.dir / "dead.json").read_text())["line"] == 2
+    done = ok(p.run("validate", p.write("job.yaml", text), "-p", "2"), 3)
+    assert b"may set records aside" in done.stderr, done.stderr
+
+
+LATE = """pipeline.name: late
+sources:
+  events:
+    connector: filesystem
+    path: in.csv
+    format: csv
+    schema: {k: STRING, ts: TIMESTAMP(3), v: STRING}
+    watermark: ts AS ts
+transforms:
+  w:
+    from: events
+    window: TUMBLE(ts, INTERVAL '1' SECOND)
+    group-by: [k]
+    select: [k, COUNT(*) AS n, MAX(v) AS v]
+    on-late: dead-letter
+  after:
+    from: w
+    select: ["CAST(v AS INT) AS v"]
+    on-error: dead-letter
+sinks:
+  out:
+    from: after
+    connector: filesystem
+    path: out.csv
+    format: csv
+dead-letter:
+  connector: filesystem
+  path: dead/
+"""
+
+
+@test
+def late_rows_and_results_become_dead_letters(p):
+    p.write("in.csv", "a,2026-01-01 00:00:00.100,1\nb,2026-01-01 00:00:05.000,x\na,2026-01-01 00:00:00.900,3\n"
+                      "c,2026-01-01 00:00:09.000,4\n")
+    done = ok(p.run("run", p.write("job.yaml", LATE)))
+    assert sorted((p.dir / "out.csv").read_text().split()) == ["1", "4"]
+    late, = [x for x in letters(p) if x["step"] == "w"]
+    assert "too late" in late["error"] and late["line"] == 3 and raw(late) == b"a,2026-01-01 00:00:00.900,3"
+    after, = [x for x in letters(p) if x["step"] == "after"]
+    assert after["split"] is None and after["offset"] is None and json.loads(raw(after))["v"] == "x", after
+    assert b"late 1" in done.stderr, done.stderr
+    done = ok(p.run("validate", p.write("job.yaml", LATE.replace("    on-error: dead-letter", "    on-late: dead-letter"))), 3)
+    assert b"on-late needs a window" in done.stderr, done.stderr
+
+
+@test
+def dead_letters_come_exactly_once_behind_kills(p):
+    files = 4
+    for n in range(files):
+        p.write(f"in/{n}.json", "".join('{"v":"%s"}\n' % (f"x{n}-{i}" if i % 7 == 0 else i) for i in range(3000)))
+    text = (JOB % "CAST(v AS INT) >= 0").replace("path: in.json", "path: in/\n    rate-limit: 20000") \
+        .replace("path: out.json", "path: out/")
+    job = p.write("job.yaml", "execution.checkpointing: {interval: 20 ms, dir: checkpoints}\n" + text)
+    kills = 0
+    while True:
+        child = p.start("run", job, "--continue", "-p", 2 + kills % 2)
+        seen = len(list((p.dir / "dead").glob("part-*"))) if (p.dir / "dead").is_dir() else 0
+        if kills < 3:
+            wait_for("letters of this run, or its end", lambda: child.poll() is not None or (
+                (p.dir / "dead").is_dir() and len(list((p.dir / "dead").glob("part-*"))) > seen + 2))
+        if kills == 3 or child.poll() is not None:
+            ended(child)
+            break
+        os.kill(child.pid, SIGKILL)
+        child.communicate()
+        kills += 1
+    found = [raw(x) for x in letters(p)]
+    want = sorted(b'{"v":"x%d-%d"}' % (n, i) for n in range(files) for i in range(0, 3000, 7))
+    assert sorted(found) == want, (len(found), len(want))
+    out = sum(len(f.read_text().splitlines()) for f in (p.dir / "out").glob("part-*"))
+    assert out == files * 3000 - len(want) and kills > 0, (out, kills)
