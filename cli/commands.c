@@ -67,6 +67,9 @@ static const struct args_option options_infer[] = {
     {"header", NULL, 0, NULL, "the first line of a CSV file names the columns"},
     {"no-header", NULL, 0, NULL, "the first line of a CSV file is a record"},
     COMMON};
+static const struct args_option options_help[] = {
+    {"man", NULL, 0, NULL, "the manual page, for man(1)"},
+    COMMON};
 static const struct args_option options_connectors[] = {
     {"guarantees", NULL, 0, NULL, "what each source and sink keeps through a kill, as a table"},
     COMMON};
@@ -102,12 +105,18 @@ const struct command commands[] = {
     {"infer", "FILE [--format csv | json] [--records N]", "print the schema block of a CSV or JSON-lines file",
      "A type is taken when every value that was looked at fits it. FILE may be -: standard input.", 1,
      options_infer, command_infer},
-    {"connectors", "[NAME | --guarantees]", "list connectors and formats, or the options of one", NULL, 1,
+    {"connectors", "[CONNECTOR | FORMAT | --guarantees]", "list connectors and formats, or the options of one", NULL, 1,
      options_connectors, command_connectors},
-    {"functions", "[NAME]", "list SQL functions, or explain one", NULL, 1, options_common,
+    {"functions", "[FUNCTION]", "list SQL functions, or explain one", NULL, 1, options_common,
      command_functions},
     {"eval", "'EXPR' | --file FILE", "compute an SQL expression", NULL, 1, options_eval, command_eval},
-    {"help", "[COMMAND | KEY]", "explain a command or a configuration key", NULL, 1, options_common,
+    {"completion", "bash | zsh | fish", "print a script that completes words on the command line",
+     "bash: eval \"$(streamrun completion bash)\"; zsh: the same; fish: streamrun completion fish | source\n"
+     "It completes commands, options, keys behind -D, names of running jobs, connectors, functions.",
+     ARGS_MAX, options_common, command_completion},
+    {"help", "[TOPIC] [--man]", "explain a command, a key, a connector, a format, a function, a code",
+     "TOPIC is any of them: run, path, filesystem, csv, UPPER; exit-codes or the number of one; the\n"
+     "code at the end of an error, as in SR0101. --man prints the manual page.", 1, options_help,
      command_help},
     {"version", "", "print the version", NULL, 0, options_common, command_version},
     {NULL, NULL, NULL, NULL, 0, NULL, NULL}};

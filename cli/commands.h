@@ -38,6 +38,7 @@ enum cli_exit command_infer(struct cli *c, const struct args *a);
 enum cli_exit command_connectors(struct cli *c, const struct args *a);
 enum cli_exit command_functions(struct cli *c, const struct args *a);
 enum cli_exit command_eval(struct cli *c, const struct args *a);
+enum cli_exit command_completion(struct cli *c, const struct args *a);
 enum cli_exit command_help(struct cli *c, const struct args *a);
 enum cli_exit command_version(struct cli *c, const struct args *a);
 

@@ -8,6 +8,7 @@
 #include "cli/control.h"
 #include "cli/rundir.h"
 #include "engine/base/error.h"
+#include "engine/base/nearest.h"
 
 #define CONTROL_STATUS_S 10 /* within which a job that runs says how it is */
 
@@ -121,11 +122,20 @@ static bool control_status(const struct cli *c, const char *dir, const char *id,
     return false;
 }
 
+/* The name of a running job, where it is near to the one that was asked for. */
+static const char *control_near(const struct cli *c, const char *name, const json_t *status)
+{
+    const char *job = json_string_value(json_object_get(status, "name"));
+    const char *const words[] = {job, NULL};
+    const char *found = name && job ? nearest_word(name, words) : NULL;
+    return found ? arena_text(c->arena, found) : NULL;
+}
+
 enum cli_exit control_find(const struct cli *c, const char *dir, const char *name,
                            const char **job_id)
 {
     const char *const *ids = rundir_ids(c, dir);
-    const char *found = NULL, *names = "", *silent = NULL;
+    const char *found = NULL, *names = "", *silent = NULL, *near = NULL;
     uint32_t n = 0;
     for (uint32_t i = 0; ids && ids[i]; i++) {
         json_t *answer = NULL;
@@ -140,6 +150,7 @@ enum cli_exit control_find(const struct cli *c, const char *dir, const char *nam
             names = arena_printf(c->arena, "%s%s%s", names, n > 0 ? ", " : "", job ? job : ids[i]);
             n++;
         }
+        if (status && !near) near = control_near(c, name, status);
         json_decref(answer);
     }
     if (n == 1) {
@@ -151,6 +162,9 @@ enum cli_exit control_find(const struct cli *c, const char *dir, const char *nam
         return cli_fail(
             c, CLI_FAILED,
             "job %s does not answer: its process is stopped, or too many ask it at once", silent);
+    }
+    if (name && near) {
+        return cli_fail(c, CLI_NO_JOB, "no job '%s' is running; did you mean '%s'?", name, near);
     }
     if (name) return cli_fail(c, CLI_NO_JOB, "no job '%s' is running", name);
     return cli_fail(c, CLI_NO_JOB, "no job is running");

@@ -1,29 +1,32 @@
-/* help: the commands, one command, or a configuration key wherever it may stand. */
+/* help: the commands, or whatever has a name: a command, a key, a connector, an exit code ... */
 #include <string.h>
 
 #include "cli/commands.h"
+#include "cli/exits.h"
+#include "cli/man.h"
 #include "cli/options.h"
 #include "conf/conf.h"
+#include "engine/base/nearest.h"
+#include "engine/expr/func.h"
 
 #define HELP_WIDTH 100
 
-static const struct {
-    int code;
-    const char *meaning;
-} help_codes[] = {
-    {CLI_OK, "finished; or ended as asked, with its state saved"},
-    {CLI_FAILED, "the job failed"},
-    {CLI_USAGE, "wrong usage of the command line"},
-    {CLI_CONFIG, "faults in the job file or configuration"},
-    {CLI_STATE, "the state is missing, damaged, does not fit, or waits for a decision"},
-    {CLI_BUSY, "the job is running already, or its state is held"},
-    {CLI_DIVERTED, "finished, but records were set aside (with --fail-on-dead-letter)"},
-    {CLI_UNSAVED, "ended by a signal without saving the state it promised"},
-    {CLI_NO_JOB, "no such running job"},
-    {CLI_SUSPENDED, "a bounded job was ended by a signal, state saved: --continue goes on"},
-    {CLI_CLOSED, "stdout was closed"},
-};
-enum { HELP_CODES = sizeof(help_codes) / sizeof(help_codes[0]) };
+static void help_exits(const struct cli *c)
+{
+    fputs("\nexit codes:\n", c->out);
+    for (const struct exit_doc *d = exit_docs; d->code; d++) {
+        fprintf(c->out, "  %5s  %s\n", d->code, d->meaning);
+    }
+}
+
+static json_t *help_exits_json(void)
+{
+    json_t *codes = json_object();
+    for (const struct exit_doc *d = exit_docs; d->code; d++) {
+        json_object_set_new(codes, d->code, json_string(d->meaning));
+    }
+    return codes;
+}
 
 static void help_all(const struct cli *c)
 {
@@ -33,13 +36,10 @@ static void help_all(const struct cli *c)
     for (const struct command *k = commands; k->name; k++) {
         fprintf(c->out, "  %-12s %s\n", k->name, k->summary);
     }
-    fputs("\n'streamrun help COMMAND' explains a command, 'streamrun help KEY' a key of a job.\n"
-          "\nexit codes:\n",
+    fputs("\n'streamrun help TOPIC' explains a command, a key of a job, a connector, a format, a\n"
+          "function, an exit code, or the code at the end of an error.\n",
           c->out);
-    for (uint32_t i = 0; i < HELP_CODES; i++) {
-        fprintf(c->out, "  %5d  %s\n", help_codes[i].code, help_codes[i].meaning);
-    }
-    fputs("  128+n  ended at once by a second signal n\n", c->out);
+    help_exits(c);
 }
 
 static json_t *help_command_json(const struct command *k)
@@ -59,15 +59,11 @@ static json_t *help_command_json(const struct command *k)
 
 static void help_all_json(const struct cli *c)
 {
-    json_t *list = json_array(), *codes = json_object();
+    json_t *list = json_array();
     for (const struct command *k = commands; k->name; k++) {
         json_array_append_new(list, help_command_json(k));
     }
-    for (uint32_t i = 0; i < HELP_CODES; i++) {
-        json_object_set_new(codes, arena_printf(c->arena, "%d", help_codes[i].code),
-                            json_string(help_codes[i].meaning));
-    }
-    show_json(c, json_pack("{s:o, s:o}", "commands", list, "exit-codes", codes));
+    show_json(c, json_pack("{s:o, s:o}", "commands", list, "exit-codes", help_exits_json()));
 }
 
 /* Two places of a key that say the same are told once. */
@@ -166,16 +162,82 @@ static bool help_block(const struct cli *c, const char *name)
     return false;
 }
 
-static enum cli_exit help_unknown(const struct cli *c, const char *key)
+/* One exit code, or all of them. */
+static bool help_exit(const struct cli *c, const char *name)
 {
-    const char *near = conf_nearest_key(c->registry, c->arena, key);
-    return cli_fail(c, CLI_USAGE, "no command and no key '%s'%s%s%s", key,
-                    near ? "; did you mean '" : "; 'streamrun help' lists the commands",
+    const struct exit_doc *d = exit_find(name);
+    bool is_all = strcmp(name, "exit-codes") == 0;
+    if (!d && !is_all) return false;
+    if (c->is_json) {
+        show_json(c, is_all ? help_exits_json()
+                            : json_pack("{s:s, s:s, s:s}", "exit-code", d->code, "meaning",
+                                        d->meaning, "doc", d->doc));
+        return true;
+    }
+    for (const struct exit_doc *e = is_all ? exit_docs : d; e->code && (is_all || e == d); e++) {
+        fprintf(c->out, "%sexit code %s: %s\n", is_all && e != exit_docs ? "\n" : "", e->code,
+                e->meaning);
+        options_wrap(c->out, e->doc, 2, HELP_WIDTH);
+    }
+    return true;
+}
+
+/* A topic that another command explains: asks that one. */
+static bool help_other(struct cli *c, const char *name)
+{
+    struct args one = {.words = 1, .word = {name}};
+    struct func_doc d;
+    for (enum registry_kind k = REGISTRY_SOURCE; k <= REGISTRY_FORMAT; k++) {
+        struct registry_item item;
+        for (uint32_t i = 0; registry_item(c->registry, k, i, &item); i++) {
+            if (strcmp(item.name, name) == 0) return command_connectors(c, &one) == CLI_OK;
+        }
+    }
+    return func_find(name, &d) && command_functions(c, &one) == CLI_OK;
+}
+
+/* The nearest of all that has a name. */
+static const char *help_nearest(const struct cli *c, const char *name)
+{
+    const char *near[] = {NULL, NULL, NULL, NULL, NULL};
+    const char **all = arena_array(c->arena, ARGS_MAX + 1, sizeof(*all));
+    uint32_t n = 0;
+    for (const struct command *k = commands; all && k->name && n < ARGS_MAX - 1; k++) {
+        all[n++] = k->name;
+    }
+    if (!all) return NULL;
+    all[n] = "exit-codes";
+    near[0] = nearest_word(name, all);
+    near[1] = conf_nearest_key(c->registry, c->arena, name);
+    near[2] = func_nearest(name);
+    for (enum registry_kind k = REGISTRY_SOURCE; k <= REGISTRY_FORMAT && !near[3]; k++) {
+        near[3] = registry_nearest(c->registry, k, name);
+    }
+    const char *best = NULL;
+    for (uint32_t i = 0; i < 4; i++) {
+        if (near[i] && (!best || word_distance(name, near[i]) < word_distance(name, best))) {
+            best = near[i];
+        }
+    }
+    return best;
+}
+
+static enum cli_exit help_unknown(const struct cli *c, const char *name)
+{
+    const char *near = help_nearest(c, name);
+    return cli_fail(c, CLI_USAGE, "nothing is called '%s'%s%s%s", name,
+                    near ? "; did you mean '"
+                         : "; 'streamrun help' lists the commands, 'connectors' and 'functions' "
+                           "what a job may use",
                     near ? near : "", near ? "'?" : "");
 }
 
 enum cli_exit command_help(struct cli *c, const struct args *a)
 {
+    if (args_has(a, "man")) {
+        man_print(c);
+        return CLI_OK;
+    }
     if (a->words == 0) {
         (c->is_json ? help_all_json : help_all)(c);
         return CLI_OK;
@@ -186,8 +248,9 @@ enum cli_exit command_help(struct cli *c, const struct args *a)
         show_json(c, help_command_json(k));
     } else if (k) {
         command_usage(c, c->out, k);
-    } else if (!help_block(c, name) &&
-               (c->is_json ? help_places_json : help_places)(c, name) == 0) {
+    } else if (!help_block(c, name) && !help_exit(c, name) &&
+               (c->is_json ? help_places_json : help_places)(c, name) == 0 &&
+               !help_other(c, name)) {
         return help_unknown(c, name);
     }
     return CLI_OK;

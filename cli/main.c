@@ -59,6 +59,10 @@ static enum cli_exit main_unknown(const struct cli *c, const char *name)
     }
     names[n] = NULL;
     const char *near = nearest_word(name, names);
+    const char *dot = strrchr(name, '.');
+    if (dot && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0)) {
+        return cli_fail(c, CLI_USAGE, "unknown command '%s'; did you mean 'run %s'?", name, name);
+    }
     if (near) {
         return cli_fail(c, CLI_USAGE, "unknown command '%s'; did you mean '%s'?", name, near);
     }

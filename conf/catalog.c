@@ -105,6 +105,25 @@ bool conf_option(const struct registry *r, const char *key, uint32_t i, const st
     return false;
 }
 
+bool conf_key(const struct registry *r, struct arena *a, uint32_t i, const char **key,
+              const struct sr_opt **opt)
+{
+    struct catalog_table t;
+
+    for (uint32_t n = 0; catalog_table(r, n, &t); n++) {
+        for (const struct sr_opt *o = t.opts; o && o->key; o++) {
+            if (i-- > 0) {
+                continue;
+            }
+            const char *full = *t.strip ? arena_printf(a, "%s.%s", t.strip, o->key) : o->key;
+            *key = full ? full : "";
+            *opt = o;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Counts, then collects, all keys as a user writes them. */
 static uint32_t catalog_keys(const struct registry *r, struct arena *a, const char **out)
 {

@@ -41,6 +41,10 @@ uint32_t conf_values(const struct job *job, struct arena *a, const struct conf_v
  * the table: "job", "connector filesystem", "format csv". The i-th such match. */
 bool conf_option(const struct registry *r, const char *key, uint32_t i, const struct sr_opt **opt,
                  const char **where);
+/* The i-th key of all tables, as a user writes it (`csv.header`), in the arena; false behind the
+ * last. A key that several tables have comes several times. */
+bool conf_key(const struct registry *r, struct arena *a, uint32_t i, const char **key,
+              const struct sr_opt **opt);
 const char *conf_nearest_key(const struct registry *r, struct arena *a, const char *key);
 
 bool conf_is_secret_key(const char *key); /* password, secret, token, jaas, api-key, credential */
