@@ -6,12 +6,13 @@
 #include "connectors/common/note.h"
 #include "connectors/filesystem/filesystem.h"
 
-#define FS_PART_VERSION 1u
+#define FS_PART_VERSION 2u /* 1 had no partition */
 
 void fs_part_name_done(struct fs_part_name *n)
 {
     free(n->hidden);
     free(n->final);
+    free(n->partition);
     *n = (struct fs_part_name){0};
 }
 
@@ -21,7 +22,7 @@ sr_rc fs_part_name_save(const struct fs_part_name *n, struct sr_out *note)
                   note_put_text(note, n->hidden) && note_put_text(note, n->final) &&
                   note_put_u64(note, n->length) && note_put_u64(note, n->digest[0]) &&
                   note_put_u64(note, n->digest[1]) && note_put_u64(note, n->attempt) &&
-                  note_put_u32(note, n->part);
+                  note_put_u32(note, n->part) && note_put_text(note, n->partition);
     return is_put ? SR_OK : SR_ENOMEM;
 }
 
@@ -37,8 +38,9 @@ sr_rc fs_part_name_load(struct fs_part_name *n, struct sr_bytes note)
     n->digest[1] = note_get_u64(&in);
     n->attempt = note_get_u64(&in);
     n->part = note_get_u32(&in);
-    if (version == FS_PART_VERSION && note_is_done(&in) && n->hidden[0] == '/' &&
-        n->final[0] == '/') {
+    n->partition = version == 1 ? strdup("") : note_get_text(&in);
+    if ((version == 1 || version == FS_PART_VERSION) && note_is_done(&in) && n->partition &&
+        n->hidden[0] == '/' && n->final[0] == '/') {
         return SR_OK;
     }
     fs_part_name_done(n);
@@ -56,7 +58,7 @@ sr_rc fs_part_create(struct fs_part *p, const struct sr_host *host, struct fs_pa
     *p = (struct fs_part){.host = host, .name = name, .buf = buf};
     p->created_us = p->touched_us = host->mono_us(host);
     sr_rc rc = SR_ENOMEM;
-    if (!name.hidden || !name.final) {
+    if (!name.hidden || !name.final || !name.partition) {
         (void)host->fail(host, err, rc, "out of memory for the name of a part file");
     } else {
         rc = host->files->open(host->files, name.hidden,
@@ -89,21 +91,70 @@ sr_rc fs_part_write(struct fs_part *p, struct sr_error *err)
     return SR_OK;
 }
 
+/* Writes the unfinished block too. */
+static sr_rc fs_part_write_all(struct fs_part *p, struct sr_error *err)
+{
+    sr_rc rc = fs_part_write(p, err);
+    if (rc == SR_OK && p->written < p->buf.len) {
+        rc = p->host->files->write(p->file, p->buf.data + p->written, p->buf.len - p->written,
+                                   p->base + p->written, err);
+    }
+    if (rc == SR_OK) {
+        p->written = p->buf.len;
+    }
+    return rc;
+}
+
+sr_rc fs_part_park(struct fs_part *p, struct sr_error *err)
+{
+    sr_rc rc = fs_part_write_all(p, err);
+    if (rc == SR_OK) {
+        rc = p->host->files->close(p->file, err);
+        p->file = NULL;
+        p->parked = p->buf.len;
+        note_free(&p->buf);
+        p->written = 0;
+    }
+    return rc;
+}
+
+sr_rc fs_part_wake(struct fs_part *p, struct sr_error *err)
+{
+    const struct sr_files *files = p->host->files;
+    struct sr_file *f = NULL;
+    size_t got = 0;
+    sr_rc rc = files->open(files, p->name.hidden, SR_FILE_WRITE, &f, err);
+    uint8_t *to = rc == SR_OK ? sr_out_room(&p->buf, p->parked > 0 ? p->parked : 1) : NULL;
+    if (rc == SR_OK && !to) {
+        rc = p->host->fail(p->host, err, SR_ENOMEM, "out of memory");
+    }
+    if (rc == SR_OK && p->parked > 0) {
+        rc = files->read(f, to, p->parked, p->base, &got, err);
+    }
+    if (rc == SR_OK && got < p->parked) {
+        rc = p->host->fail(p->host, err, SR_ECORRUPT, "%s was cut short by somebody else",
+                           p->name.hidden);
+    }
+    if (rc != SR_OK) {
+        (void)files->close(f, NULL); /* nothing was written */
+        return rc;
+    }
+    p->file = f;
+    p->buf.len = p->written = p->parked;
+    p->parked = 0;
+    return SR_OK;
+}
+
 sr_rc fs_part_sync(struct fs_part *p, struct sr_error *err)
 {
     if (p->is_condemned) {
         return p->host->fail(p->host, err, SR_EIO, "%s could not be made durable before",
                              p->name.hidden);
     }
-    sr_rc rc = fs_part_write(p, err);
-    if (rc == SR_OK && p->written < p->buf.len) {
-        rc = p->host->files->write(p->file, p->buf.data + p->written, p->buf.len - p->written,
-                                   p->base + p->written, err);
-    }
+    sr_rc rc = fs_part_write_all(p, err);
     if (rc != SR_OK) {
         return rc;
     }
-    p->written = p->buf.len;
     rc = p->host->files->sync(p->file, err);
     if (rc != SR_OK) {
         p->is_condemned = true;
@@ -218,13 +269,34 @@ static sr_rc fs_part_look(const struct sr_host *host, const char *path,
     return SR_OK;
 }
 
-static sr_rc fs_part_sync_parent(const struct sr_host *host, const char *path, struct sr_error *err)
+/* Both names' directories: a rename is in the two of them. */
+static sr_rc fs_part_sync_dirs(const struct sr_host *host, const struct fs_part_name *n,
+                               struct sr_error *err)
 {
-    char *dir = fs_path_parent(path);
-    sr_rc rc = dir ? host->files->sync_dir(host->files, dir, err)
-                   : host->fail(host, err, SR_ENOMEM, "out of memory");
-    free(dir);
+    char *to = fs_path_parent(n->final), *from = fs_path_parent(n->hidden);
+    sr_rc rc = to && from ? host->files->sync_dir(host->files, to, err)
+                          : host->fail(host, err, SR_ENOMEM, "out of memory");
+    if (rc == SR_OK && strcmp(to, from) != 0) {
+        rc = host->files->sync_dir(host->files, from, err);
+    }
+    free(to);
+    free(from);
     return rc;
+}
+
+/* Directories of partitions appear with the first file in them, also again. */
+static sr_rc fs_part_rename(const struct sr_host *host, const struct fs_part_name *n,
+                            struct sr_error *err)
+{
+    const struct sr_files *files = host->files;
+    sr_rc rc = files->rename(files, n->hidden, n->final, n->may_replace, err);
+    if (rc != SR_EABSENT || n->partition[0] == 0) {
+        return rc;
+    }
+    char *dir = fs_path_parent(n->final);
+    rc = dir ? fs_path_make(host, dir, err) : host->fail(host, err, SR_ENOMEM, "out of memory");
+    free(dir);
+    return rc == SR_OK ? files->rename(files, n->hidden, n->final, n->may_replace, err) : rc;
 }
 
 sr_rc fs_part_show(const struct sr_host *host, const struct fs_part_name *n, bool is_own,
@@ -247,9 +319,9 @@ sr_rc fs_part_show(const struct sr_host *host, const struct fs_part_name *n, boo
                           "%s does not hold what was written to it at the checkpoint", n->hidden);
     }
     if (is_hidden_there) {
-        rc = files->rename(files, n->hidden, n->final, n->may_replace, err);
+        rc = fs_part_rename(host, n, err);
         if (rc == SR_OK) {
-            return fs_part_sync_parent(host, n->final, err);
+            return fs_part_sync_dirs(host, n, err);
         }
         if (rc != SR_EEXISTS) {
             return rc;
@@ -269,5 +341,5 @@ sr_rc fs_part_show(const struct sr_host *host, const struct fs_part_name *n, boo
                           n->hidden, n->final);
     }
     rc = is_hidden_there ? files->remove(files, n->hidden, err) : SR_OK;
-    return rc == SR_OK ? fs_part_sync_parent(host, n->final, err) : rc;
+    return rc == SR_OK ? fs_part_sync_dirs(host, n, err) : rc;
 }

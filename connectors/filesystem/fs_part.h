@@ -6,7 +6,8 @@
  * is condemned.
  *
  *   fs_part_create | fs_part_copy
- *       -> { append to buf -> fs_part_write }* -> fs_part_sync -> fs_part_done
+ *       -> { append to buf -> fs_part_write | fs_part_park -> fs_part_wake }* -> fs_part_sync
+ *       -> fs_part_done
  */
 #ifndef CONNECTORS_FILESYSTEM_FS_PART_H
 #define CONNECTORS_FILESYSTEM_FS_PART_H
@@ -19,6 +20,7 @@
 struct fs_part_name {
     char *hidden; /* full paths, owned */
     char *final;
+    char *partition; /* as in fs_parting.h, owned; "" without partitions */
     uint64_t length; /* bytes that are valid */
     uint64_t digest[2];
     uint64_t attempt; /* of the job, that wrote it */
@@ -36,12 +38,16 @@ struct fs_part {
     struct blocksum chain;          /* of the bytes before base */
     int64_t created_us, touched_us; /* monotonic */
     bool is_condemned;              /* a sync failed */
+    size_t parked;                  /* bytes behind base that are in the file only */
 };
 
 static inline bool fs_part_is_open(const struct fs_part *p) { return p->file != NULL; }
-static inline uint64_t fs_part_length(const struct fs_part *p) { return p->base + p->buf.len; }
+static inline uint64_t fs_part_length(const struct fs_part *p)
+{
+    return p->base + p->buf.len + p->parked;
+}
 
-/* Takes the two paths of `name`, also when it fails. SR_EEXISTS: the hidden name is taken. */
+/* Takes the texts of `name`, also when it fails. SR_EEXISTS: the hidden name is taken. */
 sr_rc fs_part_create(struct fs_part *p, const struct sr_host *host, struct fs_part_name name,
                      struct sr_error *err);
 /* A new file, `name`, that begins with the valid bytes of `from`: never goes on in a file that an
@@ -52,6 +58,10 @@ sr_rc fs_part_copy(struct fs_part *p, const struct sr_host *host, struct fs_part
 sr_rc fs_part_write(struct fs_part *p, struct sr_error *err);
 /* Writes all, makes it durable, and sets length and digest of the name. */
 sr_rc fs_part_sync(struct fs_part *p, struct sr_error *err);
+/* Writes all and closes the file, so that others can be open; a few hundred bytes stay. */
+sr_rc fs_part_park(struct fs_part *p, struct sr_error *err);
+/* Opens a parked one again. */
+sr_rc fs_part_wake(struct fs_part *p, struct sr_error *err);
 /* Closes the file and leaves it where it is; the name goes to *name unless that is NULL. */
 void fs_part_done(struct fs_part *p, struct fs_part_name *name);
 
@@ -59,7 +69,7 @@ void fs_part_name_done(struct fs_part_name *n); /* and empty again */
 sr_rc fs_part_name_save(const struct fs_part_name *n, struct sr_out *note);
 sr_rc fs_part_name_load(struct fs_part_name *n, struct sr_bytes note); /* SR_ECORRUPT, SR_ENOMEM */
 
-/* Shows a part: renames it to its final name. Idempotent:
+/* Shows a part: renames it to its final name, whose directories are made if absent. Idempotent:
  *
  *   hidden there                 -> rename (its bytes are checked unless is_own)
  *   hidden gone, final has them  -> done before

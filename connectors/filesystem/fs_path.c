@@ -56,3 +56,46 @@ char *fs_path_parent(const char *path)
     }
     return len == 0 ? strdup("/") : strndup(path, len);
 }
+
+/* One directory, whose parent is there. */
+static sr_rc fs_path_make_one(const struct sr_host *host, const char *path, struct sr_error *err)
+{
+    const struct sr_files *files = host->files;
+    struct sr_stat stat;
+    sr_rc rc = files->stat(files, path, &stat, err);
+    if (rc == SR_OK && stat.kind != SR_FILE_DIRECTORY) {
+        return host->fail(host, err, SR_ECONFIG,
+                          "%s is no directory: path is a directory of part files, unless its name "
+                          "has an extension, as in out.csv",
+                          path);
+    }
+    if (rc != SR_EABSENT) {
+        return rc;
+    }
+    rc = files->make_dir(files, path, err);
+    if (rc != SR_OK) {
+        return rc == SR_EEXISTS ? SR_OK : rc; /* another subtask made it */
+    }
+    char *above = fs_path_parent(path);
+    rc = above ? files->sync_dir(files, above, err)
+               : host->fail(host, err, SR_ENOMEM, "out of memory");
+    free(above);
+    return rc;
+}
+
+sr_rc fs_path_make(const struct sr_host *host, const char *dir, struct sr_error *err)
+{
+    char *path = strdup(dir);
+    if (!path) {
+        return host->fail(host, err, SR_ENOMEM, "out of memory");
+    }
+    sr_rc rc = SR_OK;
+    for (char *slash = strchr(path + 1, '/'); rc == SR_OK && slash;
+         slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        rc = fs_path_make_one(host, path, err);
+        *slash = '/';
+    }
+    free(path);
+    return rc == SR_OK ? fs_path_make_one(host, dir, err) : rc;
+}

@@ -1,52 +1,64 @@
-/* The filesystem sink: part files in a directory, or one plain file of a bounded job.
+/* The filesystem sink: part files in a directory, or in one a partition, or one plain file of a
+ * bounded job. Names: fs_place.h. Hidden files appear by rename (fs_part_show) once the checkpoint
+ * that names them is shown, and never change from then on.
  *
- *   directory   .part-<sink>-<lineage>-<attempt>-<subtask>-<n>.inprogress  -> part-...-<n>
- *   plain file  .<name>.<sink>-<lineage>-<attempt>-<n>.inprogress          -> <name>
+ * A directory sink closes its parts at each checkpoint; where a sink.rolling-policy key was written,
+ * they go on over checkpoints, and the checkpoint notes how much of them is valid. A plain file
+ * always goes on, until the input ends. Compressed files are cut into members (pack.h) where a
+ * checkpoint cuts them, so that what is valid is a whole file.
  *
- * <sink> are 8 hex digits made of the job and the step, so that several sinks may share a directory
- * and each finds only its own leftovers. Hidden files appear by rename (fs_part_show) once the
- * checkpoint that names them is shown, and never change from then on.
- *
- * A directory sink closes its part at each checkpoint; where a sink.rolling-policy key was written,
- * the part goes on over checkpoints, and the checkpoint notes how much of it is valid. A plain file
- * always goes on, until the input ends.
+ * Notes, by their first byte: FS_NOTE_* below.
  */
 #ifndef CONNECTORS_FILESYSTEM_FS_SINK_H
 #define CONNECTORS_FILESYSTEM_FS_SINK_H
 
-#include "connectors/common/encoder.h"
-#include "connectors/filesystem/filesystem.h"
-#include "connectors/filesystem/fs_part.h"
+#include "connectors/filesystem/fs_parting.h"
+#include "connectors/filesystem/fs_pending.h"
+#include "connectors/filesystem/fs_writer.h"
 
-#define FS_SINK_STEM 96u /* bytes of the part of a name that all files of a run share */
+enum {
+    FS_NOTE_PART_OLD = 1, /* fs_part_name, without a partition */
+    FS_NOTE_PART = 2,     /* fs_part_name: a commit shows it, a state is gone on with */
+    FS_NOTE_SUCCESS = 3,  /* a commit makes the success file of a partition */
+    FS_NOTE_PENDING = 4   /* a state: partitions that wait for theirs */
+};
 
-struct fs_names {
-    struct fs_part_name *item;
-    uint32_t count, capacity;
+/* Encoded rows of one partition, in `rows` of the sink. */
+struct fs_group {
+    const char *partition;
+    size_t begin, end;
+    uint32_t rows;
+    int64_t time_ms;
 };
 
 struct fs_sink {
     const struct sr_host *host;
     const struct fs_sink_conf *conf;
     struct encoder encoder;
-    char *path;             /* clean */
-    char *dir;              /* that files are made in */
-    char *own;              /* how the hidden names of this sink begin, whatever run they are of */
-    char run[FS_SINK_STEM]; /* "<lineage>-<attempt>-" */
-    uint64_t attempt;
-    uint32_t part;
-    bool is_plain;
-    bool goes_on; /* parts go on over checkpoints */
+    struct fs_place place;
+    struct fs_writer writer;
+    bool is_parted;    /* by partition-keys */
+    bool is_announced; /* success files are made */
+    bool goes_on;      /* parts go on over checkpoints */
     bool is_uncheckpointed;
     bool is_finished; /* a plain file was prepared for the last time */
-    uint64_t roll_bytes;
-    int64_t roll_us, inactive_us; /* ages at which a part is closed; only where parts go on */
-    struct fs_part now;
-    uint64_t rows;         /* in the part; at least 1 when it was gone on with */
-    uint64_t next;         /* number of the next part */
-    bool has_new_names;    /* since the directory was synced */
-    struct fs_names ready; /* closed and durable, not noted yet */
+    int64_t watermark;
+    struct fs_parting parting;
+    struct fs_pending pending;
+    struct sr_out rows;     /* encoded, where they do not go straight into a part */
+    struct fs_group *group; /* SR_BATCH_ROWS; only with partitions */
+    uint32_t groups;
     struct fs_names stale; /* hidden files whose bytes were copied: removed after the next commit */
 };
+
+/* Rows of a view into parts: as sr_sink_type.write. In fs_sink_rows.c. */
+sr_rc fs_sink_put(struct fs_sink *s, const struct sr_view *v, uint32_t from, uint32_t *done,
+                  struct sr_error *err);
+/* As sr_sink_type.check. In fs_sink_conf.c, with the table of options. */
+sr_rc fs_sink_check(const void *conf, const struct sr_schema *schema, struct sr_sink_caps *caps,
+                    struct sr_error *err);
+void fs_sink_leave_out(const void *conf, const struct sr_schema *schema, bool *left_out);
+enum pack_kind fs_sink_pack(const struct fs_sink_conf *conf);
+extern const struct sr_opt fs_sink_opts[];
 
 #endif

@@ -1,9 +1,11 @@
 """Connectors as people use them: what a sink writes and a source reads, also behind kill -9."""
 import collections
 import random
+import shutil
 import sqlite3
+import subprocess
 
-from harness import SIGKILL, ok, test, wait_for
+from harness import SIGKILL, ended, ok, test, wait_for
 
 
 def rows_of(database, query):
@@ -79,3 +81,182 @@ def updating_results_need_a_key(p):
     job = p.write("job.yaml", UPSERT.replace("    primary-key: [name]\n", "") % {"dir": p.dir, "rate": 100})
     done = ok(p.run("run", job), 3)
     assert b"primary-key" in done.stderr, done.stderr
+
+
+PARTED = """execution.checkpointing: {interval: 10ms, dir: "file://%(dir)s/store"}
+sources:
+  events:
+    connector: filesystem
+    path: in.csv
+    format: csv
+    csv.null-literal: "NULL"
+    schema: {v: INT, d: DATE, ts: TIMESTAMP(3), dc: "DECIMAL(10, 2)", b: BOOLEAN, s: STRING}
+sinks:
+  out:
+    from: events
+    connector: filesystem
+    path: out/
+    format: csv
+    partition-keys: [d, ts, dc, b, s]
+    sink.partition-commit.policy.kind: success-file
+"""
+
+
+@test
+def partitions_are_named_as_flink_names_them(p):
+    """Names that Flink 2.3 gave for these values; but DATE, which it writes as a number that it cannot read back."""
+    p.write("in.csv", "1,2026-01-31,2026-01-31 10:00:00.123,1.50,true,\"a b/c=d:é%\"\"#'*?\\{}[]^|<>!$&~ü,;@`\"\n"
+                      "2,2026-01-31,2026-01-31 10:00:00,NULL,NULL,\n"
+                      "3,NULL,2026-01-31 10:00:00.120,100,false, \n"
+                      "4,NULL,2026-01-31 10:00:01,100,false,\t\x7f.\n")
+    job = p.write("job.yaml", PARTED % {"dir": p.dir})
+    ok(p.run("run", job))
+    none = "__DEFAULT_PARTITION__"
+    expect = {
+        "d=2026-01-31/ts=2026-01-31T10%3A00%3A00.123/dc=1.50/b=true/"
+        "s=a b%2Fc%3Dd%3Aé%25%22%23%27%2A%3F%5C%7B%7D%5B%5D%5E|<>!$&~ü,;@`": "1\n",
+        f"d=2026-01-31/ts=2026-01-31T10%3A00/dc={none}/b={none}/s={none}": "2\n",
+        f"d={none}/ts=2026-01-31T10%3A00%3A00.120/dc=100.00/b=false/s= ": "3\n",
+        f"d={none}/ts=2026-01-31T10%3A00%3A01/dc=100.00/b=false/s=%09%7F.": "4\n",
+    }
+    found = {str(f.parent.relative_to(p.dir / "out")): f.read_text() for f in (p.dir / "out").rglob("part-*")}
+    assert found == expect, found
+    marks = {str(f.parent.relative_to(p.dir / "out")) for f in (p.dir / "out").rglob("_SUCCESS")}
+    assert marks == set(expect), marks
+
+
+@test
+def partitions_survive_kills(p):
+    rows = 4000
+    p.write("in/a.csv", "".join(f"{i},{i % 9},x{i}\n" for i in range(rows)))
+    job = p.write("job.yaml", f"""pipeline.name: parted
+execution.checkpointing: {{interval: 10ms, dir: "sqlite://{p.dir}/store.db"}}
+restart-strategy.type: none
+sources:
+  events: {{connector: filesystem, path: in, format: csv, rate-limit: 8000, schema: {{id: INT, k: INT, t: STRING}}}}
+sinks:
+  out:
+    from: events
+    connector: filesystem
+    path: out/
+    format: csv
+    partition-keys: [k]
+    compression: zstd
+    sink.rolling-policy.file-size: 4 kb
+    sink.delivery-guarantee: exactly-once
+""")
+    for i in range(3):
+        child = p.start("run", job, "--continue")
+        wait_for("checkpoints", lambda: child.poll() is not None
+                 or ((p.status("parted") or {}).get("checkpoints") or {}).get("completed", 0) >= 3 + i)
+        child.send_signal(SIGKILL)
+        child.wait()
+    ok(p.run("run", job, "--continue"))
+    found = []
+    for f in (p.dir / "out").glob("k=*/*.zst"):
+        text = ok(subprocess.run(["zstd", "-dc", f], capture_output=True)).stdout.decode()
+        found += [(int(line.split(",")[0]), f.parent.name) for line in text.splitlines()]
+    assert sorted(found) == [(i, f"k={i % 9}") for i in range(rows)], len(found)
+    assert not list((p.dir / "out").glob(".*"))
+
+
+LATE = """execution.checkpointing: {interval: 10ms, dir: "file://%(dir)s/store"}
+sources:
+  events:
+    connector: stdin
+    format: csv
+    schema: {id: INT, dt: STRING, ts: TIMESTAMP(3)}
+    watermark: ts AS ts
+sinks:
+  out:
+    from: events
+    connector: filesystem
+    path: out
+    format: csv
+    partition-keys: [dt]
+    sink.partition-commit.policy.kind: success-file
+    sink.partition-commit.trigger: partition-time
+    sink.partition-commit.delay: 1d
+"""
+
+
+@test
+def a_partition_is_committed_once_its_time_is_over(p):
+    job = p.write("job.yaml", LATE % {"dir": p.dir})
+    child = p.start("run", job, stdin=subprocess.PIPE)
+    mark = p.dir / "out" / "dt=2026-01-01" / "_SUCCESS"
+
+    def send(text):
+        child.stdin.write(text.encode())
+        child.stdin.flush()
+
+    def parts():
+        return [f.read_text() for f in sorted((p.dir / "out" / "dt=2026-01-01").glob("part-*"))]
+
+    send("1,2026-01-01,2026-01-01 10:00:00\n2,2026-01-01,2026-01-01 23:59:59\n")
+    wait_for("the rows", lambda: "".join(parts()).count("\n") == 2)
+    assert not mark.exists()
+    send("3,2026-01-02,2026-01-02 00:00:00.001\n")
+    wait_for("the success file", mark.exists)
+    mark.unlink()
+    send("4,2026-01-01,2026-01-01 10:00:00\n")  # late: its partition is committed again
+    wait_for("the success file, again", mark.exists)
+    assert "".join(parts()).splitlines()[-1].startswith("4,"), parts()
+    child.stdin.close()
+    child.stdin = None
+    ended(child)
+    assert (p.dir / "out" / "dt=2026-01-02" / "_SUCCESS").exists()
+
+
+PLAIN = """sources:
+  events: {connector: filesystem, path: in.csv, format: csv, schema: {a: INT, b: STRING}}
+sinks:
+  out: {from: events, connector: filesystem, path: %s, format: csv, csv.write-header: true}
+"""
+
+
+@test
+def a_plain_file_is_compressed_as_its_name_says(p):
+    p.write("in.csv", "1,x\n2,y\n")
+    for name, command in (("o.csv.gz", "gzip"), ("o.csv.zst", "zstd")):
+        ok(p.run("run", p.write("job.yaml", PLAIN % name)))
+        out = ok(subprocess.run([command, "-dc", p.dir / name], capture_output=True)).stdout
+        assert out == b"a,b\n1,x\n2,y\n", out
+
+
+@test
+def a_file_behind_a_link_keeps_place_and_mode(p):
+    p.write("in.csv", "1,x\n")
+    (p.dir / "real").mkdir()
+    target = p.dir / "real" / "o.csv"
+    target.write_text("old\n")
+    target.chmod(0o640)
+    (p.dir / "link.csv").symlink_to("real/o.csv")
+    ok(p.run("run", p.write("job.yaml", PLAIN % "link.csv")))
+    assert (p.dir / "link.csv").is_symlink() and target.read_text() == "a,b\n1,x\n"
+    assert target.stat().st_mode & 0o7777 == 0o640
+
+
+@test
+def two_sinks_do_not_write_one_file(p):
+    p.write("in.csv", "1,x\n")
+    text = PLAIN % "o.csv"
+    done = ok(p.run("run", p.write("job.yaml", text + text.splitlines()[-1].replace("out:", "b:") + "\n")), 3)
+    assert b"both write" in done.stderr, done.stderr
+
+
+@test
+def the_directory_may_vanish_between_two_checkpoints(p):
+    """A partition's directory that somebody takes away is made again; no row of others is lost."""
+    job = p.write("job.yaml", LATE.replace("partition-time", "process-time").replace("delay: 1d", "delay: 0s")
+                  % {"dir": p.dir})
+    child = p.start("run", job, stdin=subprocess.PIPE)
+    where = p.dir / "out" / "dt=1"
+    for i in range(2):
+        child.stdin.write(f"{i},1,2026-01-01 10:00:00\n".encode())
+        child.stdin.flush()
+        wait_for("a part", lambda: any(where.glob("part-*")) and (where / "_SUCCESS").exists())
+        shutil.rmtree(where)
+    child.stdin.close()
+    child.stdin = None
+    ended(child)

@@ -7,24 +7,34 @@
 
 #include "test/kit/faulty.h"
 
-static const struct sr_field sink_field = {
-    "line", {.kind = SR_VARCHAR, .is_nullable = true, .length = SR_LENGTH_MAX}};
-static const struct sr_schema sink_schema = {.fields = 1, .field = &sink_field, .rowtime = -1};
+static const struct sr_field sink_field[] = {
+    {"line", {.kind = SR_VARCHAR, .is_nullable = true, .length = SR_LENGTH_MAX}},
+    {"part", {.kind = SR_VARCHAR, .is_nullable = true, .length = SR_LENGTH_MAX}}};
+static const struct sr_schema sink_schema = {.fields = 1, .field = sink_field, .rowtime = -1};
+static const struct sr_schema sink_parted = {.fields = 2, .field = sink_field, .rowtime = -1};
+
+struct sr_view *sink_kit_parted(struct stage *s, uint32_t first, uint32_t last, uint32_t parts)
+{
+    struct sr_view *v = view_new(s->home, parts > 0 ? 2 : 1);
+    ck_assert_ptr_nonnull(v);
+    v->rows = v->picked = last - first + 1;
+    for (uint32_t c = 0; c < v->cols; c++) {
+        v->col[c] = column_new(s->home, &sink_field[c].type, SR_BATCH_ROWS);
+        ck_assert_ptr_nonnull(v->col[c]);
+        for (uint32_t i = 0; i < v->rows; i++) {
+            char text[32];
+            int len = snprintf(text, sizeof(text), c == 0 ? "row-%u" : "part %u",
+                               c == 0 ? first + i : (first + i) % parts);
+            ck_assert(column_put_bytes(s->home, v->col[c], i, text, (uint32_t)len));
+        }
+        v->col[c]->rows = v->rows;
+    }
+    return v;
+}
 
 struct sr_view *sink_kit_view(struct stage *s, uint32_t first, uint32_t last)
 {
-    struct sr_view *v = view_new(s->home, 1);
-    ck_assert_ptr_nonnull(v);
-    v->rows = v->picked = last - first + 1;
-    v->col[0] = column_new(s->home, &sink_field.type, SR_BATCH_ROWS);
-    ck_assert_ptr_nonnull(v->col[0]);
-    for (uint32_t i = 0; i < v->rows; i++) {
-        char text[32];
-        int len = snprintf(text, sizeof(text), "row-%u", first + i);
-        ck_assert(column_put_bytes(s->home, v->col[0], i, text, (uint32_t)len));
-    }
-    v->col[0]->rows = v->rows;
-    return v;
+    return sink_kit_parted(s, first, last, 0);
 }
 
 const char *sink_kit_rows(struct stage *s, uint32_t first, uint32_t last)
@@ -72,7 +82,7 @@ sr_rc sink_run_try_open(struct sink_run *r, const struct sink_kit *k, uint32_t p
         r->open[p] = (struct sr_sink_open){.size = sizeof(r->open[p]),
                                            .host = &k->stage->host,
                                            .conf = k->conf,
-                                           .schema = &sink_schema,
+                                           .schema = k->has_part ? &sink_parted : &sink_schema,
                                            .format = k->format,
                                            .format_conf = k->format_conf,
                                            .part = p,
@@ -126,7 +136,7 @@ void sink_run_restore(struct sink_run *r, const struct sink_run *from)
 
 sr_rc sink_run_write(struct sink_run *r, uint32_t part, uint32_t first, uint32_t last)
 {
-    struct sr_view *v = sink_kit_view(r->kit->stage, first, last);
+    struct sr_view *v = sink_kit_parted(r->kit->stage, first, last, r->kit->has_part);
     sr_rc rc = SR_OK;
     for (uint32_t from = 0; rc == SR_OK && from < v->picked;) {
         uint32_t done = 0;

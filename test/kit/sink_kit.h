@@ -1,6 +1,7 @@
 /* Conformance of sinks: what struct sr_sink_type promises, run against one type.
  *
- * Rows are one STRING, "row-1" and so on; `visible` tells what a reader of the target sees.
+ * Rows are one STRING, "row-1" and so on, and with has_part another one, "part 1" and so on;
+ * `visible` tells what a reader of the target sees of the first.
  */
 #ifndef TEST_KIT_SINK_KIT_H
 #define TEST_KIT_SINK_KIT_H
@@ -20,6 +21,7 @@ struct sink_kit {
     const char *redo_dir;
     uint32_t parts_max;                        /* 0: any */
     bool is_at_end;                            /* nothing shows before the last checkpoint */
+    uint32_t has_part;                         /* values of a second column; 0: there is none */
     const char *(*visible)(struct stage *s);   /* lines, sorted, in the arena */
     const char *(*leftovers)(struct stage *s); /* names of what is hidden; "" when clean */
     void (*reset)(struct stage *s);            /* as before the first run */
@@ -63,6 +65,8 @@ void sink_run_done(struct sink_run *r);
 const char *sink_kit_rows(struct stage *s, uint32_t first, uint32_t last);
 /* A view of such rows, the caller's. */
 struct sr_view *sink_kit_view(struct stage *s, uint32_t first, uint32_t last);
+/* The same with a second column of `parts` values. */
+struct sr_view *sink_kit_parted(struct stage *s, uint32_t first, uint32_t last, uint32_t parts);
 
 /* Nothing shows before its commit; twice committed shows once, by another instance too; a crash
  * between prepare and commit loses nothing, one before prepare leaves nothing; the rows of a

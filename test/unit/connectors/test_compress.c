@@ -48,7 +48,7 @@ static bool unpack(enum pack_kind kind, const struct sr_out *in, struct sr_out *
     return kind == PACK_ZSTD ? unzstd(in, out) : gunzip(in, out);
 }
 
-/* Members of every size, some empty, come back as they went in, from every point where one ended. */
+/* Members of every size, some empty, come back as they went in, wherever one ended. */
 START_TEST(members_are_joined)
 {
     for (enum pack_kind kind = PACK_GZIP; kind <= PACK_ZSTD; kind++) {

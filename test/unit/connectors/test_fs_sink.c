@@ -11,8 +11,14 @@
 
 static struct fs_sink_conf conf_of(const char *path)
 {
-    return (struct fs_sink_conf){
-        .path = path, .roll_interval = {-1}, .inactive_interval = {-1}, .check_interval = {-1}};
+    return (struct fs_sink_conf){.path = path,
+                                 .roll_interval = {-1},
+                                 .inactive_interval = {-1},
+                                 .check_interval = {-1},
+                                 .default_name = "__DEFAULT_PARTITION__",
+                                 .success_name = "_SUCCESS",
+                                 .part_prefix = "part-",
+                                 .part_suffix = ""};
 }
 
 static const char *dir_visible(struct stage *s) { return stage_lines(s, "out"); }
