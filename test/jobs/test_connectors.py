@@ -13,6 +13,11 @@ def rows_of(database, query):
         return sorted(db.execute(query).fetchall())
 
 
+def completed(p, job=None):
+    """Checkpoints that the running job has taken; 0: it does not answer."""
+    return ((p.status(job) or {}).get("checkpoints") or {}).get("completed", 0)
+
+
 UPSERT = """pipeline.name: upsert
 parallelism.default: 3
 execution.checkpointing: {interval: 10ms, dir: "file://%(dir)s/store"}
@@ -148,7 +153,7 @@ sinks:
     for i in range(3):
         child = p.start("run", job, "--continue")
         wait_for("checkpoints", lambda: child.poll() is not None
-                 or ((p.status("parted") or {}).get("checkpoints") or {}).get("completed", 0) >= 3 + i)
+                 or completed(p, "parted") >= 3 + i)
         child.send_signal(SIGKILL)
         child.wait()
     ok(p.run("run", job, "--continue"))
@@ -256,6 +261,8 @@ def the_directory_may_vanish_between_two_checkpoints(p):
         child.stdin.write(f"{i},1,2026-01-01 10:00:00\n".encode())
         child.stdin.flush()
         wait_for("a part", lambda: any(where.glob("part-*")) and (where / "_SUCCESS").exists())
+        seen = completed(p)
+        wait_for("its commit to be over", lambda: completed(p) >= seen + 2)
         shutil.rmtree(where)
     child.stdin.close()
     child.stdin = None
