@@ -15,6 +15,8 @@ struct steps_keys {
     const char *connector, *format, *uid;
     int64_t parallelism; /* 0: not written */
     int64_t rate_limit;
+    sr_duration idle_timeout;
+    sr_choice emit_strategy;
     sr_list from, primary_key, select, group_by;
     const char *schema, *watermark, *where, *window, *sql;
     sr_choice on_error, on_late, guarantee;
@@ -36,6 +38,7 @@ struct steps_one {
 
 static const char *const steps_on_error[] = {"fail", "skip", "dead-letter", NULL};
 static const char *const steps_on_late[] = {"drop", "dead-letter", NULL};
+static const char *const steps_emit[] = {"on-event", "on-periodic", NULL};
 static const char *const steps_guarantees[] = {"none", "at-least-once", "exactly-once", NULL};
 static const char *const steps_section[] = {"sources.", "transforms.", "sinks."};
 static const char *const steps_kind[] = {"source", "transform", "sink"};
@@ -73,6 +76,13 @@ const struct sr_opt steps_source_opts[] = {
     KEY("watermark", watermark, .flags = SR_OPT_OURS | OPTS_TEXT,
         .doc = "The event time and how late rows may be, as in "
                "`ts AS ts - INTERVAL '5' SECOND`."),
+    KEY("scan.watermark.emit.strategy", emit_strategy, .choices = steps_emit, .def = "on-event",
+        .doc = "on-event: each row moves the watermark, so that what is late does not depend on "
+               "the clock. on-periodic, Flink's default: every `pipeline.auto-watermark-interval`."),
+    KEY("scan.watermark.idle-timeout", idle_timeout, .min = 0, .max = INT64_MAX,
+        .doc = "Without a row for so long the source, or a split of it, no longer holds back the "
+               "watermark of the others; rows that come later may be late. Unless written: "
+               "`table.exec.source.idle-timeout`."),
     KEY("rate-limit", rate_limit, .def = "0", .max = INT64_MAX, .flags = SR_OPT_OURS,
         .doc = "Records a second that are read at most, by all subtasks together; 0: as fast as "
                "it goes."),
@@ -336,6 +346,16 @@ static void steps_source(struct steps_one *s)
     steps_schema(s);
     steps_text(s, "watermark", &s->out->watermark);
     steps_texts(s, "primary-key", &s->out->primary_key);
+    const struct entry *idle = steps_entry(s, "scan.watermark.idle-timeout");
+    const struct entry *emit = steps_entry(s, "scan.watermark.emit.strategy");
+    s->out->idle_timeout = s->keys.idle_timeout;
+    s->out->is_periodic = s->keys.emit_strategy.index == 1;
+    if (idle) {
+        s->out->idle_timeout_at = idle->name->at;
+    }
+    if (emit) {
+        s->out->emit_at = emit->name->at;
+    }
 }
 
 static void steps_sink(struct steps_one *s)
@@ -395,6 +415,22 @@ static bool steps_may_be_known(const struct steps_one *s, const char *rest)
     return true;
 }
 
+/* Flink's, but not there yet. */
+static bool steps_is_later(const struct steps_one *s, const char *rest)
+{
+    return s->out->kind == JOB_SOURCE && (strncmp(rest, "scan.watermark.alignment.", 25) == 0 ||
+                                          strcmp(rest, "scan.watermark.emit.on-event.gap") == 0);
+}
+
+static void steps_unknown(struct steps_one *s, struct entry *e, const char *rest, const char *where)
+{
+    if (steps_is_later(s, rest)) {
+        reader_fault(s->rd, e->name->at, NULL, "'%s' is not there yet", rest);
+    } else {
+        opts_fault_unknown(s->rd, e, rest, &s->known, where);
+    }
+}
+
 static void steps_leftovers(struct steps_one *s)
 {
     uint32_t from;
@@ -409,7 +445,7 @@ static void steps_leftovers(struct steps_one *s)
         struct entry *e = &s->rd->entries.item[i];
         const char *rest = e->key + strlen(s->prefix);
         if (!e->is_used && !steps_may_be_known(s, rest)) {
-            opts_fault_unknown(s->rd, e, rest, &s->known, where);
+            steps_unknown(s, e, rest, where);
         }
         e->is_used = true; /* settled here, whatever came of it */
     }

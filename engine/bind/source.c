@@ -255,12 +255,24 @@ static bool source_rowtime(struct source *o, const struct ast *w, const struct j
     return true;
 }
 
+/* Says that an option of watermarks stands at a source that has none. */
+static bool source_needs_watermark(struct source *o, struct place at, const char *option)
+{
+    if (!at.file) {
+        return true;
+    }
+    bind_fault_at(o->b, at, "watermark: ts AS ts - INTERVAL '5' SECOND",
+                  "'%s' has no meaning without a watermark", option);
+    return false;
+}
+
 static bool source_watermark(struct source *o)
 {
     const struct ast *w = o->columns.watermark;
     const struct job_text *t = o->columns.watermark_text;
     if (!w) {
-        return true;
+        return source_needs_watermark(o, o->step->idle_timeout_at, "scan.watermark.idle-timeout") &&
+               source_needs_watermark(o, o->step->emit_at, "scan.watermark.emit.strategy");
     }
     bool is_good = source_rowtime(o, w, t);
     struct scope s = {.binder = o->b, .text = t, .in = &o->all};

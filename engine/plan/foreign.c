@@ -124,7 +124,6 @@ const struct foreign foreign_keys[] = {
     IGNORED("table.exec.disabled-operators"), IGNORED("table.exec.simplify-operator-name-enabled"),
     IGNORED("table.exec.deduplicate."), IGNORED("table.sql-dialect"),
     LATER("table.exec.mini-batch.enabled", "false"), IGNORED("table.exec.mini-batch."),
-    LATER("table.exec.source.idle-timeout", "0|0 ms|0ms|0s|0 s"),
     LATER("table.exec.source.cdc-events-duplicate", "false"),
     LATER("table.exec.sink.upsert-materialize", "AUTO|NONE"),
     LATER("table.exec.sink.not-null-enforcer", "ERROR"),

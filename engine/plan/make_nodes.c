@@ -104,7 +104,8 @@ static sr_rc make_op(const struct logic_graph *g, struct registry *registry, con
     return SR_OK;
 }
 
-static void make_source(const struct logic *n, struct plan_node *out)
+static void make_source(const struct logic *n, const struct settings *settings,
+                        struct plan_node *out)
 {
     out->kind = PLAN_SOURCE;
     out->source = n->step->source;
@@ -119,6 +120,11 @@ static void make_source(const struct logic *n, struct plan_node *out)
     out->format_conf = n->source_caps.makes_rows ? NULL : n->step->format_conf;
     out->format_flags = n->format_flags;
     out->rate_limit = n->step->rate_limit;
+    sr_duration idle = n->step->idle_timeout, period = settings->auto_watermark;
+    out->idle_timeout_us = idle.us >= 0 ? idle.us : settings->source_idle.us;
+    if (n->step->is_periodic) {
+        out->watermark_period_us = period.us > 0 ? period.us : INT64_MAX;
+    }
 }
 
 static void make_sink(const struct logic *n, struct plan_node *out)
@@ -146,7 +152,7 @@ static sr_rc make_node(const struct logic_graph *g, struct registry *registry,
     out->stamp = -1;
     switch (n->kind) {
     case LOGIC_SOURCE:
-        make_source(n, out);
+        make_source(n, &g->job->settings, out);
         return SR_OK;
     case LOGIC_SINK:
         make_sink(n, out);

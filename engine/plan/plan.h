@@ -41,9 +41,10 @@ struct plan_node {
     uint32_t format_flags;
     /* The first nodes behind a source in its chain may be a "calc" for computed columns; a
      * "watermark" operator, if there is one, is the node `stamp`, in the same chain. */
-    int32_t stamp;           /* node; -1: the source has no watermark */
-    int64_t idle_timeout_us; /* 0: never idle */
-    int64_t rate_limit;      /* records a second, of all subtasks; 0: none */
+    int32_t stamp;               /* node; -1: the source has no watermark */
+    int64_t idle_timeout_us;     /* 0: never idle */
+    int64_t watermark_period_us; /* 0: each row may move it; INT64_MAX: none does */
+    int64_t rate_limit;          /* records a second, of all subtasks; 0: none */
     /* PLAN_OP */
     const struct sr_op_type *op;
     const void *op_conf; /* a struct of expr/steps.h */

@@ -40,7 +40,13 @@ const struct sr_opt settings_opts[] = {
                "used."),
     SET("pipeline.auto-watermark-interval", auto_watermark, .def = "200 ms",
         .min = 0, .max = SETTINGS_ALWAYS,
-        .doc = "How often watermarks are sent on; 0 turns them off."),
+        .doc = "How often watermarks move, in sources with `scan.watermark.emit.strategy: "
+               "on-periodic`; 0: not before the end. Otherwise each row moves them."),
+    SET("table.exec.source.idle-timeout", source_idle, .def = "0 ms",
+        .min = 0, .max = SETTINGS_ALWAYS,
+        .doc = "A source, or a split of one, that had no row for so long no longer holds back the "
+               "watermark of the others; 0: it always does. "
+               "`scan.watermark.idle-timeout` of a source comes before it."),
 
     SET("execution.checkpointing.interval", interval,
         .min = 10 * SETTINGS_MS, .max = SETTINGS_ALWAYS,

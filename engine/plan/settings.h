@@ -12,6 +12,7 @@ struct settings {
     int64_t max_parallelism;    /* pipeline.max-parallelism; 128 */
     const char *time_zone;      /* table.local-time-zone; UTC */
     sr_duration auto_watermark; /* pipeline.auto-watermark-interval */
+    sr_duration source_idle;    /* table.exec.source.idle-timeout; 0: never idle */
     /* execution.checkpointing.* */
     sr_duration interval; /* negative: not written */
     sr_duration timeout, min_pause;

@@ -47,6 +47,13 @@ static bool gate_has_live(const struct gate *g)
     return false;
 }
 
+static void gate_raise(struct gate_input *in, int64_t ms)
+{
+    if (ms <= in->watermark) return;
+    in->watermark = ms;
+    if (ms != SR_WATERMARK_END) in->watermark_end = ms;
+}
+
 static bool gate_all_ended(const struct gate *g)
 {
     for (uint32_t i = 0; i < g->inputs; i++) {
@@ -55,19 +62,25 @@ static bool gate_all_ended(const struct gate *g)
     return true;
 }
 
-static void gate_raise(struct gate_input *in, int64_t ms)
+/* The maximum over idle inputs. */
+static int64_t gate_highest(const struct gate *g)
 {
-    if (ms <= in->watermark) return;
-    in->watermark = ms;
-    if (ms != SR_WATERMARK_END) in->watermark_end = ms;
+    int64_t highest = SR_WATERMARK_NONE;
+    for (uint32_t i = 0; i < g->inputs; i++) {
+        const struct gate_input *in = &g->input[i];
+        if (!in->is_ended && in->watermark > highest) highest = in->watermark;
+    }
+    return highest;
 }
 
-/* Moves the merged watermark up to the minimum; true when it moved. With every input idle it stays:
- * there is nobody to say how far time has gone. */
+/* Moves the merged watermark up to the minimum; true when it moved. With every input idle it is as
+ * far as the one that got furthest, as in Flink: so the order in which they fell idle does not
+ * matter. */
 static bool gate_advance(struct gate *g)
 {
-    if (!gate_has_live(g)) return false;
-    int64_t lowest = gate_lowest(g, NULL);
+    bool is_idle = !gate_has_live(g) && !gate_all_ended(g);
+    if (!is_idle && !gate_has_live(g)) return false;
+    int64_t lowest = is_idle ? gate_highest(g) : gate_lowest(g, NULL);
     if (lowest <= g->watermark) return false;
     g->watermark = lowest;
     if (lowest != SR_WATERMARK_END) g->watermark_end = lowest;
@@ -176,11 +189,14 @@ void gate_drop(struct gate *g, uint64_t n)
 static struct msg gate_news(struct gate *g)
 {
     bool is_idle = !gate_has_live(g) && !gate_all_ended(g);
+    bool must_wake = g->is_idle && !is_idle;
+    if (!must_wake && gate_advance(g)) {
+        return (struct msg){.kind = MSG_WATERMARK, .watermark = g->watermark};
+    }
     if (is_idle != g->is_idle) {
         g->is_idle = is_idle;
         return (struct msg){.kind = is_idle ? MSG_IDLE : MSG_ACTIVE};
     }
-    if (gate_advance(g)) return (struct msg){.kind = MSG_WATERMARK, .watermark = g->watermark};
     return (struct msg){.kind = MSG_NONE};
 }
 

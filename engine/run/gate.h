@@ -12,9 +12,10 @@
  * every input goes on being read.
  *
  * The watermark is the minimum over inputs that are neither ended nor idle, and never goes back;
- * what a view says row by row (batch.h) is merged row by row, so that it does not depend on where a
- * batch was cut. An input's watermark is kept, and saved, without SR_WATERMARK_END: a job that goes
- * on behind its end takes new rows.
+ * when all are idle it is the maximum over them: none of them moves it any more. What a view says
+ * row by row (batch.h) is merged row by row, so that it does not depend on where a batch was cut.
+ * An input's watermark is kept, and saved, without SR_WATERMARK_END: a job that goes on behind its
+ * end takes new rows.
  */
 #ifndef SR_RUN_GATE_H
 #define SR_RUN_GATE_H

@@ -34,9 +34,7 @@ sr_rc source_open(struct source *s, const struct source_conf *conf, struct sr_er
     *s = (struct source){.node = n, .pool = conf->pool, .home = conf->home, .ending = -1};
     s->letters = conf->letters;
     s->keeps_raw = conf->plan->dead_letter != NULL;
-    s->stamp.is_on = n->stamp >= 0;
-    s->stamp.idle_us = n->idle_timeout_us;
-    s->stamp.watermark = SR_WATERMARK_NONE;
+    stamp_init(&s->stamp, n->stamp >= 0, n->idle_timeout_us, n->watermark_period_us);
     s->number = (uint32_t)(n - conf->plan->node);
     s->has_lines = (n->format_flags & (SR_FORMAT_LINES | SR_FORMAT_RESYNC)) != 0;
     s->pace = pace_of(n->rate_limit, conf->parts);
@@ -305,10 +303,13 @@ static bool source_news(struct source *s, int64_t now_us, struct msg *m, struct 
     if (!s->stamp.is_on) return false;
     bool is_bounded = s->node->source_caps.is_bounded;
     s->stamp.is_held = is_bounded && atomic_load_explicit(&s->pool->has_more, memory_order_relaxed);
-    int64_t due_us;
+    s->stamp.is_unfed =
+        !is_bounded && !atomic_load_explicit(&s->pool->has_given, memory_order_relaxed);
+    int64_t due_us = INT64_MAX;
     bool is_idle = stamp_look(&s->stamp, now_us, &due_us);
+    bool has_moved = stamp_advance(&s->stamp, now_us, &due_us);
     source_sooner(wait, due_us);
-    if (stamp_advance(&s->stamp)) {
+    if (has_moved) {
         *m = (struct msg){.kind = MSG_WATERMARK, .watermark = s->stamp.watermark};
         return true;
     }
@@ -376,6 +377,7 @@ enum source_got source_next(struct source *s, int64_t now_us, struct msg *m, str
 {
     *m = (struct msg){.kind = MSG_NONE};
     *wait = (struct sr_wait){.fd = -1, .until_us = INT64_MAX};
+    stamp_resume(&s->stamp, now_us);
     enum source_got got = source_before_poll(s, now_us, m, wait, err);
     if (got != SOURCE_WAIT || s->block.is_open) return got;
     struct sr_wait later = *wait;

@@ -106,6 +106,7 @@ sr_rc splits_new(struct splits **out, const struct plan *p, const struct plan_no
     s->parts = parts;
     s->next = (struct sr_wait){.fd = -1, .until_us = INT64_MIN};
     atomic_init(&s->has_more, true);
+    atomic_init(&s->has_given, false);
     sr_rc rc = mutex_new(&s->lock, err);
     if (rc != SR_OK) goto out;
     s->home = home_new();
@@ -289,6 +290,7 @@ enum splits_got splits_take(struct splits *s, uint32_t held, int64_t now_us, str
         got = SPLITS_FAILED;
     } else if (splits_may_take(s, held)) {
         splits_pop(s, out);
+        atomic_store_explicit(&s->has_given, true, memory_order_relaxed);
         got = SPLITS_ONE;
     } else if (s->is_all && s->waiting.count == 0) {
         got = SPLITS_ALL;

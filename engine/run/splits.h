@@ -65,8 +65,9 @@ struct splits {
     uint64_t saved;             /* newest checkpoint that has what waits */
     int64_t bytes_total;        /* of all splits ever seen; -1: some are not known */
     uint32_t parts;
-    uint32_t given;       /* to readers, and not ended */
-    atomic_bool has_more; /* relaxed: something waits or may be found */
+    uint32_t given;        /* to readers, and not ended */
+    atomic_bool has_more;  /* relaxed: something waits or may be found */
+    atomic_bool has_given; /* relaxed: a reader was given a split, ever */
 };
 
 sr_rc splits_new(struct splits **out, const struct plan *p, const struct plan_node *node,

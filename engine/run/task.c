@@ -531,8 +531,13 @@ enum task_did task_step(struct task *t, int64_t now_us, struct task_waits *waits
 
     enum task_did did = task_drain_chain(t, now_us, waits, &err);
     if (did == TASK_FAILED) return task_fail(t, &err);
+    /* Until it reads again the source is not idle but kept from reading. */
+    if (t->has_source && did == TASK_NOTHING) stamp_pause(&t->source.stamp, now_us);
     if (did == TASK_NOTHING) return TASK_NOTHING; /* back-pressure */
-    if (t->barrier.kind != MSG_NONE) return task_barrier(t, now_us, waits, &err);
+    if (t->barrier.kind != MSG_NONE) {
+        if (t->has_source) stamp_pause(&t->source.stamp, now_us);
+        return task_barrier(t, now_us, waits, &err);
+    }
     if (t->is_ended) return task_ended(t, &err);
 
     if (t->has_source) {

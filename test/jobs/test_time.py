@@ -6,7 +6,7 @@ import io
 import json
 import random
 
-from harness import ok, test
+from harness import SIGTERM, ended, ok, test, wait_for
 
 JOB = """pipeline.name: {name}
 sources:
@@ -164,3 +164,123 @@ def busy_users_come_out_with_each_hop(p):
     want = sorted((u, stamp(end), n) for (u, end), n in counts.items() if n > 10)
     found = sorted((u, unstamp(end), int(n)) for u, end, n in csv.reader(io.StringIO((p.dir / "busy.csv").read_text())))
     assert found == want and len(want) > 20, (len(found), len(want))
+
+
+UNION = """pipeline.name: union
+execution.checkpointing: {{interval: 20 ms, dir: {dir}/state.db}}
+sources:
+{sources}
+transforms:
+  w: {{from: [{names}], window: "TUMBLE(ts, INTERVAL '10' SECOND)", select: [window_start, COUNT(*) AS n]}}
+sinks:
+  out: {{from: w, connector: print}}
+"""
+FOLLOWED = """  {name}:
+    connector: filesystem
+    path: {dir}/{name}
+    format: csv
+    source.monitor-interval: 10 ms
+    schema: {{k: STRING, ts: TIMESTAMP(3), v: BIGINT}}
+    watermark: ts AS ts
+    {more}
+"""
+
+
+class Followed:
+    """A job over directories that are followed; what it prints, and rows given to it."""
+
+    def __init__(self, p, names, more="", *args):
+        self.p, self.out, self.files = p, p.dir / "printed", 0
+        for name in names:
+            (p.dir / name).mkdir(exist_ok=True)
+        sources = "".join(FOLLOWED.format(name=name, dir=p.dir, more=more) for name in names)
+        self.job = p.write("union.yaml", UNION.format(dir=p.dir, sources=sources, names=", ".join(names)))
+        self.start(*args)
+
+    def start(self, *args):
+        with open(self.out, "ab") as out:
+            self.child = self.p.start("run", self.job, *args, stdout=out)
+
+    def give(self, name, *times):
+        self.files += 1
+        hidden = self.p.dir / name / f".{self.files}"
+        hidden.write_text(rows_of(times))
+        hidden.rename(self.p.dir / name / f"{self.files}.csv")
+
+    def printed(self):
+        return [line[3:-1].split(", ") for line in self.out.read_text().splitlines()]
+
+    def windows(self):
+        epoch = datetime.datetime(1970, 1, 1)
+        return [((datetime.datetime.fromisoformat(start) - epoch).seconds, int(n)) for start, n in self.printed()]
+
+    def rows(self, what):
+        vertices = (self.p.status("union") or {"vertices": []})["vertices"]
+        return sum(v[what] for v in vertices if what != "read-records" or "source" in v["name"])
+
+    def suspend(self):
+        self.child.send_signal(SIGTERM)
+        return ended(self.child)
+
+
+@test
+def a_followed_file_keeps_its_last_window_open(p):  # F03 b
+    job = Followed(p, ["a"])
+    job.give("a", 1000, 9000, 17000)
+    wait_for("the first window", lambda: job.windows() == [(0, 2)])
+    assert job.suspend() and job.windows() == [(0, 2)]
+
+
+@test
+def an_input_without_rows_holds_windows_back_unless_it_is_idle(p):  # F01
+    job = Followed(p, ["a", "b"])
+    job.give("a", *range(1000, 26000, 1000))
+    wait_for("the rows", lambda: job.rows("read-records") >= 25)
+    wait_for("a checkpoint behind them", lambda: p.status("union")["checkpoints"]["completed"] > 2)
+    job.suspend()
+    assert job.windows() == []
+    job.start("--continue", "-D", "table.exec.source.idle-timeout=100 ms")
+    wait_for("two windows", lambda: job.windows() == [(0, 9), (10, 10)])
+    job.give("b", 5000)  # b wakes, and its row is late
+    wait_for("the late row", lambda: job.rows("late") == 1)
+    job.suspend()
+    job.start("--continue", "-D", "table.exec.source.idle-timeout=100 ms")
+    job.give("b", 6000)
+    wait_for("the late row after a resume", lambda: job.rows("late") == 2)
+    job.give("a", 31000)
+    wait_for("the third window", lambda: job.windows() == [(0, 9), (10, 10), (20, 6)])
+    job.suspend()
+
+
+@test
+def watermarks_by_the_clock_hold_windows_of_an_endless_input_until_they_are_sent(p):
+    job = Followed(p, ["a"], "scan.watermark.emit.strategy: on-periodic", "-D", "pipeline.auto-watermark-interval=0")
+    job.give("a", 1000, 12000, 8000)
+    wait_for("the rows", lambda: job.rows("read-records") == 3)
+    job.suspend()
+    assert job.windows() == []
+    job.start("--continue", "-D", "pipeline.auto-watermark-interval=30 ms")
+    wait_for("the first window, which the third row is in", lambda: job.windows() == [(0, 2)])
+    job.suspend()
+
+
+@test
+def only_rows_whose_watermark_is_not_null_move_it(p):  # punctuated
+    p.write("events.csv", "".join(f"{k},{stamp(ms)},1\n" for k, ms in
+                                  (("row", 15000), ("row", 1000), ("mark", 12000), ("row", 2000), ("row", 13000))))
+    job = JOB.format(name="marks", path=p.dir / "events.csv", delay=0, window=SHORT.format(window="TUMBLE(ts, INTERVAL '10' SECOND)"),
+                     out=p.dir / "out.csv", more="")
+    job = job.replace("ts AS ts - INTERVAL '0' SECOND", "ts AS CASE WHEN k = 'mark' THEN ts END")
+    done = ok(p.run("run", p.write("job.yaml", job)))
+    assert "aggregated 4 + late 1 " in done.stderr.decode(), done.stderr.decode()
+
+
+@test
+def options_of_watermarks_are_checked(p):
+    source = "sources:\n  a: {{connector: filesystem, path: x, format: csv, schema: {{ts: TIMESTAMP(3)}}, {}}}\nsinks:\n" \
+             "  out: {{from: a, connector: print}}\n"
+    for more, words in ((f"scan.watermark.idle-timeout: 2s", "has no meaning without a watermark"),
+                        ("watermark: ts AS ts, scan.watermark.alignment.group: g", "'scan.watermark.alignment.group' is not there yet"),
+                        ("watermark: ts AS ts, scan.watermark.emit.strategy: sometimes", "on-event")):
+        done = ok(p.run("validate", p.write("j.yaml", source.format(more))), 3)
+        assert words in done.stderr.decode(), done.stderr.decode()

@@ -220,6 +220,34 @@ START_TEST(test_watermark_is_lowest)
 }
 END_TEST
 
+/* In whichever order inputs fall idle: time is as far as the one that got furthest. */
+START_TEST(test_idle_order)
+{
+    for (uint32_t first = 0; first < 2; first++) {
+        struct fixture f;
+        begin(&f, 2);
+        put_ms(&f, 0, 30);
+        expect_nothing(&f);
+        put_kind(&f, first, MSG_IDLE);
+        if (first == 0) {
+            expect_nothing(&f);
+        } else {
+            expect_ms(&f, 30);
+        }
+        put_kind(&f, 1 - first, MSG_IDLE);
+        if (first == 0) {
+            expect_ms(&f, 30);
+        }
+        ck_assert_int_eq(next(&f).kind, MSG_IDLE);
+        put_kind(&f, 1, MSG_ACTIVE);
+        ck_assert_int_eq(next(&f).kind, MSG_ACTIVE);
+        put_ms(&f, 1, 20);
+        expect_nothing(&f);
+        end(&f);
+    }
+}
+END_TEST
+
 /* All inputs idle: that is told, time stands still; and told again when one comes back. */
 START_TEST(test_idle)
 {
@@ -275,5 +303,5 @@ START_TEST(test_one_input)
 END_TEST
 
 UNIT_MAIN("run: gate", test_alignment, test_ended_input_counts, test_drop,
-          test_higher_number_supersedes, test_at_least_once, test_watermark_is_lowest, test_idle,
-          test_rows_are_merged, test_one_input)
+          test_higher_number_supersedes, test_at_least_once, test_watermark_is_lowest,
+          test_idle_order, test_idle, test_rows_are_merged, test_one_input)

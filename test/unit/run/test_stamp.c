@@ -89,8 +89,9 @@ END_TEST
 START_TEST(test_several_splits)
 {
     static const int64_t high[] = {50}, low[] = {20}, higher[] = {60};
-    struct stamp s = {.is_on = true, .watermark = NONE, .idle_us = 100};
-    int64_t due;
+    struct stamp s;
+    int64_t due = INT64_MAX;
+    stamp_init(&s, true, 100, 0);
     home = home_new();
     ck_assert_int_eq(stamp_add(&s, 0, NONE, 0), SR_OK);
     ck_assert_int_eq(stamp_add(&s, 1, NONE, 0), SR_OK);
@@ -104,9 +105,11 @@ START_TEST(test_several_splits)
     view_release(v);
     ck_assert(!stamp_look(&s, 100, &due)); /* 0 is idle, 1 is not */
     ck_assert_int_eq(due, 150);
-    ck_assert(!stamp_advance(&s));
+    ck_assert(!stamp_advance(&s, 0, &due));
+    due = INT64_MAX;
     ck_assert(stamp_look(&s, 150, &due));
-    ck_assert(!stamp_advance(&s)); /* all idle: time stands still */
+    ck_assert_int_eq(due, INT64_MAX);
+    ck_assert(!stamp_advance(&s, 0, &due)); /* all idle: the last one counts, time stands still */
     v = view(0, 1, higher);
     stamp_view(&s, v, 150); /* awake again; 1 is idle and left out */
     ck_assert_int_eq(s.watermark, 60);
@@ -115,13 +118,78 @@ START_TEST(test_several_splits)
     s.is_held = true;
     ck_assert_int_eq(stamp_add(&s, 2, 90, 160), SR_OK);
     stamp_remove(&s, 0);
-    ck_assert(!stamp_advance(&s));
+    ck_assert(!stamp_advance(&s, 0, &due));
     s.is_held = false;
-    ck_assert(stamp_advance(&s));
+    ck_assert(stamp_advance(&s, 0, &due));
     ck_assert_int_eq(s.watermark, 90);
     stamp_done(&s);
     home_close(home);
 }
 END_TEST
 
-UNIT_MAIN("run: stamp", test_one_split, test_cuts_do_not_matter, test_several_splits)
+/* With a period rows do not move the watermark, the clock does. */
+START_TEST(test_period)
+{
+    static const int64_t first[] = {10}, second[] = {20};
+    struct stamp s;
+    int64_t due = INT64_MAX;
+    home = home_new();
+    stamp_init(&s, true, 0, 200);
+    ck_assert_int_eq(stamp_add(&s, 0, NONE, 0), SR_OK);
+    struct sr_view *v = view(0, 1, first);
+    stamp_view(&s, v, 1000);
+    ck_assert_ptr_null(v->watermark);
+    ck_assert_int_eq(v->watermark_end, NONE);
+    view_release(v);
+    ck_assert(stamp_advance(&s, 1000, &due));
+    ck_assert_int_eq(s.watermark, 10);
+    v = view(0, 1, second);
+    stamp_view(&s, v, 1100);
+    view_release(v);
+    ck_assert(!stamp_advance(&s, 1100, &due));
+    ck_assert_int_eq(due, 1200);
+    ck_assert(stamp_advance(&s, 1200, &due));
+    ck_assert_int_eq(s.watermark, 20);
+    stamp_done(&s);
+    stamp_init(&s, true, 0, INT64_MAX); /* watermarks are turned off */
+    ck_assert_int_eq(stamp_add(&s, 0, 7, 0), SR_OK);
+    ck_assert(!stamp_advance(&s, INT64_MAX - 1, &due));
+    stamp_done(&s);
+    home_close(home);
+}
+END_TEST
+
+/* A source that is kept from reading is not idle; one that never had a split is after the time. */
+START_TEST(test_pauses_do_not_count)
+{
+    struct stamp s;
+    int64_t due = INT64_MAX;
+    stamp_init(&s, true, 100, 0);
+    ck_assert_int_eq(stamp_add(&s, 0, NONE, 1000), SR_OK);
+    stamp_pause(&s, 1050);
+    stamp_pause(&s, 1500);
+    ck_assert(!stamp_look(&s, 2000, &due));
+    stamp_resume(&s, 3050);
+    due = INT64_MAX;
+    ck_assert(!stamp_look(&s, 3060, &due));
+    ck_assert_int_eq(due, 3100);
+    ck_assert(stamp_look(&s, 3100, &due));
+    stamp_remove(&s, 0);
+    ck_assert(stamp_look(&s, 3100, &due));
+    s.is_unfed = true;
+    s.opened_us = -1;
+    due = INT64_MAX;
+    ck_assert(!stamp_look(&s, 3100, &due));
+    ck_assert_int_eq(due, 3200);
+    ck_assert(stamp_look(&s, 3200, &due));
+    stamp_done(&s);
+    stamp_init(&s, true, 0, 0);
+    s.is_unfed = true;
+    due = INT64_MAX;
+    ck_assert(!stamp_look(&s, 3200, &due));
+    ck_assert_int_eq(due, INT64_MAX);
+}
+END_TEST
+
+UNIT_MAIN("run: stamp", test_one_split, test_cuts_do_not_matter, test_several_splits, test_period,
+          test_pauses_do_not_count)
