@@ -353,7 +353,7 @@ static void steps_source(struct steps_one *s)
     if (idle) {
         s->out->idle_timeout_at = idle->name->at;
     }
-    if (emit) {
+    if (emit && s->out->is_periodic) {
         s->out->emit_at = emit->name->at;
     }
 }
