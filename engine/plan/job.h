@@ -59,9 +59,9 @@ struct job_step {
     struct job_text watermark; /* "ts AS ts - INTERVAL '5' SECOND" */
     struct job_texts primary_key;
     enum job_on_error on_error;
-    bool has_on_error;           /* it was written */
-    int64_t rate_limit;          /* sources: records a second, of all subtasks; 0: none */
-    sr_duration idle_timeout;    /* sources: scan.watermark.idle-timeout; negative: the job's */
+    bool has_on_error;        /* it was written */
+    int64_t rate_limit;       /* sources: records a second, of all subtasks; 0: none */
+    sr_duration idle_timeout; /* sources: scan.watermark.idle-timeout; negative: the job's */
     struct place idle_timeout_at, emit_at; /* file NULL: not written */
     bool is_periodic;            /* sources: watermarks move by the clock, not with each row */
     enum sr_guarantee guarantee; /* sink.delivery-guarantee; SR_NO_GUARANTEE: not written */
