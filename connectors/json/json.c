@@ -57,7 +57,7 @@ static sr_rc json_check(const void *conf, const struct sr_schema *schema, bool i
         }
         return SR_ECONFIG;
     }
-    return node_check_schema(schema, "format json", err);
+    return node_check_schema(schema, "the json format", err);
 }
 
 static const struct sr_format_type json_type = {

@@ -51,7 +51,7 @@ sr_rc json_decode_open(void *dec, const struct sr_format_open *o, struct sr_erro
     x->is_missing_fatal = conf->is_missing_fatal;
     x->is_lenient = conf->is_lenient;
     x->columns = o->schema->fields;
-    sr_rc rc = node_check_schema(o->schema, "format json", err);
+    sr_rc rc = node_check_schema(o->schema, "the json format", err);
     if (rc != SR_OK) {
         return rc;
     }

@@ -25,7 +25,7 @@ sr_rc json_encode_open(void *enc, const struct sr_format_open *o, struct sr_erro
                                .null_key = (enum json_put_key)conf->map_null_key.index,
                                .null_literal = conf->map_null_literal};
     x->columns = o->schema->fields;
-    sr_rc rc = node_check_schema(o->schema, "format json", err);
+    sr_rc rc = node_check_schema(o->schema, "the json format", err);
     if (rc != SR_OK) {
         return rc;
     }

@@ -182,7 +182,7 @@ sr_rc target_check(const struct sr_schema *schema, const char *table, struct sr_
         }
     }
     if (!words) {
-        return node_check_schema(schema, "the sink", err);
+        return node_check_schema(schema, "SQLite", err);
     }
     err->rc = SR_ECONFIG;
     sqlite3_snprintf((int)sizeof(err->words), err->words, "'%s' %s", name, words);

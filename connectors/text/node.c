@@ -116,9 +116,8 @@ sr_rc node_check_schema(const struct sr_schema *schema, const char *who, struct 
         free(all);
         if (trouble) {
             char words[300];
-            (void)snprintf(words, sizeof(words),
-                           "%s: column '%.100s': type %s is not supported by it", who,
-                           schema->field[c].name, trouble);
+            (void)snprintf(words, sizeof(words), "column '%.100s': type %s is not supported by %s",
+                           schema->field[c].name, trouble, who);
             return node_fail(err, SR_ECONFIG, words);
         }
     }

@@ -25,7 +25,8 @@ struct node *node_new(const struct sr_schema *schema, unsigned stamp, unsigned s
                       uint32_t *count);
 
 /* Refuses a schema with a type that cannot be text, at any depth: at plan time. Keys of MAPs must
- * be text, and MULTISETs cannot be. `who` begins the words: "format json". */
+ * be text, and MULTISETs cannot be. `who` ends the words: "the json
+ * format". */
 sr_rc node_check_schema(const struct sr_schema *schema, const char *who, struct sr_error *err);
 
 /* As value_use_buffer, at any depth. */

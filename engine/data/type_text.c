@@ -421,6 +421,34 @@ static sr_rc type_name(struct type_reader *p, const char **out)
     return SR_OK;
 }
 
+/* A field's comment, 'it''s like this'; it is no part of the type. */
+static sr_rc type_comment(struct type_reader *p)
+{
+    type_skip(p);
+    const char *begin = p->at;
+    if (*begin != '\'') {
+        return SR_OK;
+    }
+    for (p->at++; *p->at && (*p->at != '\'' || p->at[1] == '\''); p->at++) {
+        p->at += *p->at == '\'' ? 1 : 0;
+    }
+    if (*p->at != '\'') {
+        return type_fault(p, begin, "this quote is not closed");
+    }
+    p->at++;
+    return SR_OK;
+}
+
+static bool type_has_name(const struct sr_field *field, uint32_t count, const char *name)
+{
+    for (uint32_t i = 0; name && i < count; i++) {
+        if (field[i].name && strcmp(field[i].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static sr_rc type_read(struct type_reader *p, uint32_t depth, struct sr_type *t);
 
 /* The fields read so far, with room for one more; NULL: too many, or out of memory. */
@@ -445,7 +473,8 @@ static sr_rc type_element(struct type_reader *p, uint32_t depth, bool is_row, st
 {
     out->name = "";
     sr_rc rc = is_row ? type_name(p, &out->name) : SR_OK;
-    return rc == SR_OK ? type_read(p, depth + 1, &out->type) : rc;
+    rc = rc == SR_OK ? type_read(p, depth + 1, &out->type) : rc;
+    return rc == SR_OK && is_row ? type_comment(p) : rc;
 }
 
 /* Elements between < and > (of a ROW: ( and ) too), `wanted` of them, or any number for 0.
@@ -466,7 +495,12 @@ static sr_rc type_children(struct type_reader *p, uint32_t depth, uint32_t wante
         if (!field) {
             return type_fault(p, p->at, "too many fields");
         }
+        type_skip(p);
+        const char *begin = p->at;
         rc = type_element(p, depth, is_row, &field[count]);
+        if (rc == SR_OK && is_row && type_has_name(field, count, field[count].name)) {
+            return type_fault(p, begin, "a ROW has two fields of this name");
+        }
         count++;
         if (rc == SR_OK && count != wanted && !type_take(p, ",")) {
             rc = is_row ? SR_OK : type_expect(p, ",");
@@ -476,6 +510,40 @@ static sr_rc type_children(struct type_reader *p, uint32_t depth, uint32_t wante
     t->children = count;
     t->child = field;
     return rc == SR_OK ? type_expect(p, close) : rc;
+}
+
+static sr_rc type_nullability(struct type_reader *p, struct sr_type *t)
+{
+    if (type_take(p, "NOT")) {
+        t->is_nullable = false;
+        return type_expect(p, "NULL");
+    }
+    (void)type_take(p, "NULL"); /* says what holds anyway */
+    return SR_OK;
+}
+
+/* `INT ARRAY` is ARRAY<INT>, `STRING MULTISET` MULTISET<STRING>. */
+static sr_rc type_collections(struct type_reader *p, struct sr_type *t)
+{
+    for (uint32_t i = 0; i < TYPE_DEPTH_MAX; i++) {
+        bool is_array = type_take(p, "ARRAY");
+        if (!is_array && !type_take(p, "MULTISET")) {
+            break;
+        }
+        struct sr_field *element = arena_array(p->arena, 1, sizeof(*element));
+        if (!element) {
+            return SR_OK; /* the arena is broken, which the caller looks at */
+        }
+        *element = (struct sr_field){.name = "", .type = *t};
+        *t = type_of(is_array ? SR_ARRAY : SR_MULTISET);
+        t->children = 1;
+        t->child = element;
+        sr_rc rc = type_nullability(p, t);
+        if (rc != SR_OK) {
+            return rc;
+        }
+    }
+    return SR_OK;
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion): bounded by TYPE_DEPTH_MAX */
@@ -511,13 +579,34 @@ static sr_rc type_read(struct type_reader *p, uint32_t depth, struct sr_type *t)
     } else {
         rc = type_leaf(p, begin, word, t);
     }
-    if (rc == SR_OK && type_take(p, "NOT")) {
-        t->is_nullable = false;
-        rc = type_expect(p, "NULL");
-    } else if (rc == SR_OK) {
-        (void)type_take(p, "NULL"); /* says what holds anyway */
+    rc = rc == SR_OK ? type_nullability(p, t) : rc;
+    return rc == SR_OK ? type_collections(p, t) : rc;
+}
+
+/* Are its containers within each other more than TYPE_DEPTH_MAX? */
+static bool type_is_deep(const struct sr_type *t)
+{
+    struct {
+        const struct sr_type *t;
+        uint32_t next; /* child */
+    } around[TYPE_DEPTH_MAX + 1] = {{.t = t}};
+    uint32_t depth = t->children > 0 ? 1 : 0;
+    while (depth > 0) {
+        const struct sr_type *up = around[depth - 1].t;
+        if (around[depth - 1].next == up->children) {
+            depth--;
+            continue;
+        }
+        const struct sr_type *child = &up->child[around[depth - 1].next++].type;
+        if (child->children > 0) {
+            if (depth == TYPE_DEPTH_MAX) {
+                return true;
+            }
+            around[depth].t = child;
+            around[depth++].next = 0;
+        }
     }
-    return rc;
+    return false;
 }
 
 sr_rc type_parse(struct arena *a, const char *text, struct sr_type *out, uint32_t *at,
@@ -529,6 +618,9 @@ sr_rc type_parse(struct arena *a, const char *text, struct sr_type *out, uint32_
     type_skip(&p);
     if (rc == SR_OK && *p.at) {
         rc = type_fault(&p, p.at, "nothing is expected behind the type");
+    }
+    if (rc == SR_OK && type_is_deep(&t)) {
+        rc = type_fault(&p, text, "types are nested too deeply");
     }
     if (rc == SR_OK && arena_is_broken(a)) {
         p.fault_at = text;

@@ -381,7 +381,8 @@ zone ::= WITH TIME ZONE.
 zone ::= WITHOUT TIME ZONE.
 fields ::= field.
 fields ::= fields COMMA field.
-field ::= ID type comment.
+field ::= ID type.
+field ::= ID type STRING.
 
 /* --- Schemas ---------------------------------------------------------------------------------- */
 

@@ -94,4 +94,4 @@ sources:
 sinks:
   out: {{from: events, connector: blackhole}}
 """))
-        assert done.returncode == 3 and b"is not supported by it" in done.stderr, (kind, done.stderr)
+        assert done.returncode == 3 and b"is not supported by the json format" in done.stderr, (kind, done.stderr)

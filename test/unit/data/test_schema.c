@@ -36,6 +36,14 @@ START_TEST(texts_come_out_as_flink_prints_them)
         {"ROW(a INT, `b ``c` STRING NOT NULL)", "ROW<`a` INT, `b ``c` STRING NOT NULL>"},
         {"ROW<x ROW<y BOOLEAN>>", "ROW<`x` ROW<`y` BOOLEAN>>"},
         {"ROW<>", "ROW<>"},
+        {"ROW<a INT 'it''s', b STRING NOT NULL '<'>", "ROW<`a` INT, `b` STRING NOT NULL>"},
+        {"int not null array not null", "ARRAY<INT NOT NULL> NOT NULL"},
+        {"double precision array multiset", "MULTISET<ARRAY<DOUBLE>>"},
+        {"ROW<a INT, a INT>", NULL},
+        {"ROW<a INT 'open>", NULL},
+        {"INT ARRAY ARRAY ARRAY ARRAY ARRAY ARRAY ARRAY ARRAY ARRAY ARRAY ARRAY ARRAY ARRAY ARRAY "
+         "ARRAY ARRAY ARRAY",
+         NULL},
     };
     struct arena *a = arena_new();
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
