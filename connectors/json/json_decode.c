@@ -391,8 +391,18 @@ static bool json_decode_lines(struct json_decoder *x, struct sr_decode *d, uint3
     return true;
 }
 
+/* A byte order mark before the first record of a split; elsewhere it is not JSON. */
+static uint32_t json_decode_mark(const struct sr_decode *d)
+{
+    static const uint8_t mark[] = {0xEF, 0xBB, 0xBF};
+    bool is_there =
+        d->at_start && d->len >= sizeof(mark) && memcmp(d->bytes, mark, sizeof(mark)) == 0;
+    return is_there ? sizeof(mark) : 0;
+}
+
 static void json_decode_stream(struct json_decoder *x, struct sr_decode *d)
 {
+    d->used = json_decode_mark(d);
     while (d->used < d->len) {
         uint32_t end = json_decode_block(d, d->used);
         if (end == 0 || !json_decode_lines(x, d, end)) {

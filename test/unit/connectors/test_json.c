@@ -46,6 +46,9 @@ START_TEST(records_are_the_same_however_bytes_arrive)
     feeds("[{\"id\":1},{\"id\":2}]\nnull\n[]\n{\"id\":3}\n");
     feeds("");
     feeds("\n\n");
+    feeds("\xEF\xBB\xBF{\"id\":1}\n\xEF\xBB\xBF{\"id\":2}\n{\"id\":3}");
+    feeds("\xEF\xBB\xBF");
+    format_kit_check_values(&k, "\xEF\xBB\xBF\n{\"id\":1}", "1|NULL|NULL\n");
     close_kit();
 }
 END_TEST
