@@ -46,7 +46,8 @@ def the_commands_in_readme_work_in_their_order(p):
     said = done.stdout.decode()
     table = next(b for b in indented() if b.startswith("docs|"))
     assert table.splitlines() == [line for line in said.splitlines() if re.match(r"(docs|shop)\|", line)], said
-    assert said.endswith("an error\n") and "all is well" not in said, said
+    assert "\nan error\n" in said and "all is well" not in said, said
+    assert "mine.yaml: valid" in said and "size: BIGINT" in said, said
     rows = subprocess.run(["sqlite3", p.dir / "demo" / "page-hits.sqlite", "SELECT COUNT(*) FROM page_hits"],
                           capture_output=True, check=True).stdout
     assert rows == b"4\n", rows  # three of monday, one of tuesday, none twice
