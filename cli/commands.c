@@ -27,6 +27,8 @@ static const struct args_option options_run[] = {
     RUN_OPTIONS,
     {"from", "fromSavepoint", 's', "PATH", "start from this checkpoint or savepoint"},
     {"continue", NULL, 0, NULL, "start from the newest retained state of this job, if there is any"},
+    {"drain", NULL, 0, NULL,
+     "with --continue: at the end of the input close windows, take a last line without newline"},
     {"fresh", NULL, 0, NULL, "start anew although an unfinished run left its state"},
     {"fail-on-dead-letter", NULL, 0, NULL, "exit with 6 when records were skipped"},
     COMMON};
@@ -75,10 +77,13 @@ static const struct args_option options_connectors[] = {
     COMMON};
 
 const struct command commands[] = {
-    {"run", "JOB.yaml [-D KEY=VALUE]... [-p N] [--from PATH] [--continue | --fresh] [-d]",
+    {"run", "JOB.yaml [-D KEY=VALUE]... [-p N] [--from PATH]\n                     [--continue [--drain] | --fresh] [-d]",
      "run a job", "Starts fresh unless told. When the newest checkpoint of this job belongs to a run that\n"
      "did not end by itself and a sink is exactly-once, it refuses: --continue goes on, --fresh\n"
-     "starts again.", 1, options_run, command_run},
+     "starts again.\n"
+     "With --continue a finished job takes what is new: new files, and what was appended to files\n"
+     "that it had read. At the end of what is there windows stay open in the state and a last line\n"
+     "without its newline is left, for the next --continue; with --drain both are taken.", 1, options_run, command_run},
     {"resume", "--from PATH [JOB.yaml]", "go on from a checkpoint or savepoint",
      "PATH: a checkpoint, a savepoint, a job's directory (the newest in it), a checkpoint directory\n"
      "that holds one job, a SQLite store (the newest in it) or store.db#chk-7. Without JOB.yaml the\n"

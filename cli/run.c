@@ -231,9 +231,29 @@ static void run_mark(struct run *r, enum manifest_end end)
     }
 }
 
+/* Is this a run of several over input that grows? What ends then is not the job. */
+static bool run_goes_on(const struct run *r)
+{
+    return r->loaded.plan->is_bounded && store_is_durable(r->store) &&
+           args_has(r->args, "continue") && !args_has(r->args, "drain");
+}
+
+static bool run_has_windows(const struct plan *p)
+{
+    for (uint32_t i = 0; i < p->nodes; i++) {
+        const struct plan_node *n = &p->node[i];
+        if (n->kind == PLAN_OP && n->op->is_keyed && strstr(n->op->name, "window")) return true;
+    }
+    return false;
+}
+
 static enum cli_exit run_finished(struct run *r, const struct run_status *s)
 {
     run_mark(r, MANIFEST_FINISHED);
+    if (run_goes_on(r) && run_has_windows(r->loaded.plan)) {
+        cli_note(r->c, "windows that are still open wait in the state for the next --continue; "
+                       "--continue --drain closes them");
+    }
     int64_t aside = summary_print(r->c, r->loaded.plan, s);
     return aside > 0 && args_has(r->args, "fail-on-dead-letter") ? CLI_DIVERTED : CLI_OK;
 }
@@ -308,6 +328,7 @@ static enum cli_exit run_supervise(struct run *r)
                             .lineage = r->lineage,
                             .may_drop_state = settings->may_drop_state ||
                                               args_has(r->args, "allow-non-restored-state"),
+                            .goes_on = run_goes_on(r),
                             .on_running = run_on_running,
                             .ctx = r};
     sr_rc rc = supervise_new(&job, &conf, &err);
@@ -408,6 +429,10 @@ enum cli_exit command_run(struct cli *c, const struct args *a)
     const char *from = args_value(a, "from");
     if ((from != NULL) + args_has(a, "continue") + args_has(a, "fresh") > 1) {
         return cli_fail(c, CLI_USAGE, "run: --from, --continue and --fresh exclude each other");
+    }
+    if (args_has(a, "drain") && !args_has(a, "continue")) {
+        return cli_fail(c, CLI_USAGE,
+                        "run: --drain belongs to --continue; other bounded runs drain anyway");
     }
     struct run r = {.c = c, .args = a};
     enum cli_exit code = load_job(c, a, a->word[0], NULL, &r.loaded);

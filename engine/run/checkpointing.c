@@ -140,7 +140,8 @@ static void checkpointing_inject(struct supervise *s, const struct coord_cmd *cm
     uint32_t flags = 0;
     if (cmd->kind == COORD_LAST) {
         flags = BARRIER_HOLD;
-        if (s->goal == GOAL_FINISH) flags |= BARRIER_LAST | BARRIER_DRAIN;
+        if (s->goal == GOAL_FINISH || s->goal == GOAL_LEAVE) flags |= BARRIER_LAST;
+        if (s->goal == GOAL_FINISH) flags |= BARRIER_DRAIN;
     } else if (k->request && k->request->is_stop) {
         flags = BARRIER_HOLD;
         if (k->request->is_drain) flags |= BARRIER_LAST | BARRIER_DRAIN;
@@ -333,8 +334,9 @@ void checkpointing_confirmed(struct supervise *s, const struct report *r)
 bool checkpointing_is_over(const struct supervise *s)
 {
     const struct checkpointing *k = &s->ck;
-    bool is_final =
-        s->goal == GOAL_STOP || (s->goal == GOAL_SUSPEND && k->showing_kind == COORD_LAST);
+    bool is_last =
+        (s->goal == GOAL_SUSPEND || s->goal == GOAL_LEAVE) && k->showing_kind == COORD_LAST;
+    bool is_final = s->goal == GOAL_STOP || is_last;
     return is_final && k->showing != 0 && k->confirmed == s->crew->sinks;
 }
 
@@ -356,7 +358,7 @@ static struct coord_cmd checkpointing_begin_request(struct supervise *s, int64_t
 static bool checkpointing_needs_last(const struct supervise *s, int64_t now_us)
 {
     const struct checkpointing *k = &s->ck;
-    if (s->goal != GOAL_FINISH && s->goal != GOAL_SUSPEND) return false;
+    if (s->goal == GOAL_RUN || s->goal == GOAL_STOP) return false;
     if (k->showing != 0 && k->showing_kind == COORD_LAST) return false;
     return k->coord.pendings == 0 && now_us >= k->last_retry_us;
 }
@@ -395,7 +397,7 @@ sr_rc checkpointing_step(struct supervise *s, int64_t now_us, struct sr_error *e
 int64_t checkpointing_due(const struct supervise *s)
 {
     int64_t due = coord_due_us(&s->ck.coord);
-    bool is_ending = s->goal == GOAL_FINISH || s->goal == GOAL_SUSPEND;
+    bool is_ending = s->goal != GOAL_RUN && s->goal != GOAL_STOP;
     if (is_ending && s->ck.coord.pendings == 0 && s->ck.showing_kind != COORD_LAST &&
         s->ck.last_retry_us < due) {
         due = s->ck.last_retry_us;

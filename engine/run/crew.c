@@ -210,7 +210,7 @@ void crew_free(struct crew *c)
 
 /* --- Opening ---------------------------------------------------------------------------------- */
 
-static sr_rc crew_open_pools(struct crew *c, struct sr_error *err)
+static sr_rc crew_open_pools(struct crew *c, bool goes_on, struct sr_error *err)
 {
     for (uint32_t i = 0; i < c->plan->nodes; i++) {
         const struct plan_node *n = &c->plan->node[i];
@@ -218,6 +218,7 @@ static sr_rc crew_open_pools(struct crew *c, struct sr_error *err)
         uint32_t parts = c->plan->vertex[n->vertex].parallelism;
         sr_rc rc = splits_new(&c->pool[i], c->plan, n, parts, c->env, err);
         if (rc != SR_OK) return rc;
+        c->pool[i]->goes_on = goes_on && n->source_caps.is_bounded;
     }
     return SR_OK;
 }
@@ -253,7 +254,7 @@ sr_rc crew_open(struct crew *c, const struct crew_conf *conf, struct sr_error *e
 {
     sr_rc rc = SR_OK;
     if (conf->restore) rc = restore_check(c->plan, conf->restore, conf->may_drop_state, err);
-    if (rc == SR_OK) rc = crew_open_pools(c, err);
+    if (rc == SR_OK) rc = crew_open_pools(c, conf->goes_on, err);
     if (rc == SR_OK) rc = crew_open_tasks(c, conf, err);
     if (rc == SR_OK && conf->restore) rc = restore_sources(c, conf->restore, err);
     for (uint32_t i = 0; i < c->plan->nodes && rc == SR_OK; i++) {

@@ -34,6 +34,7 @@ struct crew_conf {
     const struct manifest *restore; /* NULL: begin at the beginning */
     bool may_drop_state;
     bool is_at_least_once; /* gates count barriers, and read on */
+    bool goes_on;          /* bounded sources: behind their end, in a later run */
 };
 
 /* Makes tasks and rings. Nothing is opened. */

@@ -56,7 +56,8 @@ sr_rc source_open(struct source *s, const struct source_conf *conf, struct sr_er
                                .parts = conf->parts,
                                .metadata = n->metadata,
                                .metadatas = n->metadatas,
-                               .is_checkpointed = conf->plan->job->settings.interval.us > 0};
+                               .is_checkpointed = conf->plan->job->settings.interval.us > 0,
+                               .goes_on = conf->pool && conf->pool->goes_on};
     s->is_open = true; /* or half so: it is closed in any case */
     rc = n->source->open(s->reader, &o, err);
     return rc == SR_OK ? rc : error_wrap(err, "source '%s'", n->step);
@@ -266,6 +267,11 @@ static enum source_got source_poll(struct source *s, struct sr_wait *wait, struc
     s->rows.cols = s->node->brought->fields;
     enum sr_polled polled = s->node->source->poll(s->reader, &b->poll, err);
     s->rows.cols = s->node->read->fields;
+    if (b->poll.found && polled != SR_POLL_FAILED &&
+        splits_found(s->pool, b->poll.found) != SR_OK) {
+        (void)error_set(err, SR_ENOMEM, "source '%s': out of memory", s->node->step);
+        return SOURCE_FAILED;
+    }
     switch (polled) {
     case SR_POLL_DATA:
         if (s->rows.is_broken) {

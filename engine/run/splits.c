@@ -188,17 +188,27 @@ static sr_rc splits_settle(struct splits *s)
     return SR_OK;
 }
 
-static void splits_know(struct splits *s, const struct split_list *l)
+static void splits_count_bytes(struct splits *s, int64_t size_bytes)
 {
+    if (size_bytes <= 0) s->bytes_total = -1;
+    if (s->bytes_total >= 0) s->bytes_total += size_bytes;
+}
+
+static void splits_know(struct splits *s, const struct split_list *l, uint32_t first)
+{
+    const struct sr_source_type *t = s->node->source;
     for (uint32_t i = 0; i < l->count; i++) {
         const struct split *k = &l->item[i];
         struct sr_split known = {.id = k->id,
                                  .note = {k->note, k->note_len},
                                  .order = k->order,
                                  .size_bytes = k->size_bytes};
-        if (s->node->source->known) s->node->source->known(s->discoverer, &known);
-        if (k->size_bytes <= 0) s->bytes_total = -1;
-        if (s->bytes_total >= 0) s->bytes_total += k->size_bytes;
+        if (SR_HAS_FIELD(t, struct sr_source_type, restored) && t->restored) {
+            t->restored(s->discoverer, first + i, &known, k->state == SPLIT_FINISHED);
+        } else if (t->known) {
+            t->known(s->discoverer, &known);
+        }
+        splits_count_bytes(s, k->size_bytes);
     }
 }
 
@@ -212,12 +222,15 @@ sr_rc splits_open(struct splits *s, struct sr_error *err)
                                .conf = s->node->conf,
                                .schema = s->node->brought,
                                .format_flags = s->node->format_flags,
-                               .parts = s->parts};
+                               .parts = s->parts,
+                               .goes_on = s->goes_on};
     s->is_open = true; /* or half so: it is closed in any case */
     sr_rc rc = s->node->source->discover_open(s->discoverer, &o, err);
     if (rc != SR_OK) return error_wrap(err, "source '%s'", s->node->step);
-    splits_know(s, &s->finished);
-    splits_know(s, &s->waiting);
+    splits_know(s, &s->finished, 0);
+    splits_know(s, &s->waiting, s->finished.count);
+    s->restored[0] = s->finished.count;
+    s->restored[1] = s->waiting.count;
     return SR_OK;
 }
 
@@ -237,18 +250,76 @@ static sr_rc splits_add(struct sr_splits *base, const struct sr_split *split)
     if (rc != SR_OK) return rc;
     k.order = split->order;
     k.size_bytes = split->size_bytes;
-    if (k.size_bytes <= 0) s->bytes_total = -1;
-    if (s->bytes_total >= 0) s->bytes_total += k.size_bytes;
+    splits_count_bytes(s, k.size_bytes);
     s->is_sorted = false;
     return split_list_add(&s->waiting, &k);
+}
+
+/* The restored split of that number; its place is empty then (no id). */
+static struct split splits_take_restored(struct splits *s, uint32_t number)
+{
+    bool is_finished = number < s->restored[0];
+    uint32_t at = is_finished ? number : number - s->restored[0];
+    sr_assert(at < s->restored[is_finished ? 0 : 1]);
+    struct split *place = is_finished ? &s->finished.item[at] : &s->waiting.item[at];
+    struct split k = *place;
+    sr_assert(k.id); /* once only */
+    *place = (struct split){.id = NULL};
+    return k;
+}
+
+static sr_rc splits_change(struct sr_splits *base, uint32_t number, const struct sr_split *now,
+                           bool is_finished)
+{
+    struct splits *s = ((struct splits_adder *)(void *)base)->splits;
+    struct split k = splits_take_restored(s, number);
+    uint8_t *note = malloc((size_t)now->note.len + 1);
+    if (!note) {
+        split_done(&k);
+        return SR_ENOMEM;
+    }
+    if (now->note.len > 0) memcpy(note, now->note.data, now->note.len);
+    free(k.note);
+    k.note = note;
+    k.note_len = now->note.len;
+    k.order = now->order;
+    if (s->bytes_total >= 0) s->bytes_total -= k.size_bytes;
+    splits_count_bytes(s, now->size_bytes);
+    k.size_bytes = now->size_bytes;
+    k.state = is_finished ? SPLIT_FINISHED : SPLIT_WAITING;
+    s->is_sorted = false;
+    return split_list_add(is_finished ? &s->finished : &s->waiting, &k);
+}
+
+static void splits_forget(struct sr_splits *base, uint32_t number)
+{
+    struct splits *s = ((struct splits_adder *)(void *)base)->splits;
+    struct split k = splits_take_restored(s, number);
+    if (s->bytes_total >= 0) s->bytes_total -= k.size_bytes;
+    split_done(&k);
+}
+
+/* Closes the gaps that changes left. */
+static void splits_close_up(struct split_list *l)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < l->count; i++) {
+        if (l->item[i].id) l->item[kept++] = l->item[i];
+    }
+    l->count = kept;
 }
 
 static sr_rc splits_discover(struct splits *s, int64_t now_us, struct sr_error *err)
 {
     if (s->is_all || now_us < s->next.until_us) return SR_OK;
-    struct splits_adder adder = {.base = {.add = splits_add}, .splits = s};
+    struct splits_adder adder = {
+        .base = {.add = splits_add, .change = splits_change, .forget = splits_forget}, .splits = s};
     struct sr_wait wait = {.fd = -1, .until_us = now_us + SPLITS_LOOK_US};
-    switch (s->node->source->discover(s->discoverer, &adder.base, &wait, err)) {
+    enum sr_discovered found = s->node->source->discover(s->discoverer, &adder.base, &wait, err);
+    s->restored[0] = s->restored[1] = 0;
+    splits_close_up(&s->finished);
+    splits_close_up(&s->waiting);
+    switch (found) {
     case SR_DISCOVERED_ALL:
         s->is_all = true;
         break;
@@ -300,6 +371,16 @@ enum splits_got splits_take(struct splits *s, uint32_t held, int64_t now_us, str
     *wait = s->is_all ? (struct sr_wait){.fd = -1, .until_us = INT64_MAX} : s->next;
     mutex_unlock(s->lock);
     return got;
+}
+
+sr_rc splits_found(struct splits *s, const struct sr_split *split)
+{
+    struct splits_adder adder = {.splits = s};
+    mutex_lock(s->lock);
+    sr_rc rc = splits_add(&adder.base, split);
+    atomic_store_explicit(&s->has_more, true, memory_order_relaxed);
+    mutex_unlock(s->lock);
+    return rc;
 }
 
 int64_t splits_bytes(struct splits *s)

@@ -62,9 +62,12 @@ struct splits {
     struct sr_wait next;        /* when to look again */
     struct split_list waiting;  /* not read yet, or restored in the middle */
     struct split_list finished; /* restored; the subtasks keep their own */
+    uint32_t restored[2];       /* how many of `finished`, then of `waiting`, are numbered; until
+                                   the first discovery is done */
     uint64_t saved;             /* newest checkpoint that has what waits */
     int64_t bytes_total;        /* of all splits ever seen; -1: some are not known */
     uint32_t parts;
+    bool goes_on;          /* behind the end, in a later run; set before splits_open */
     uint32_t given;        /* to readers, and not ended */
     atomic_bool has_more;  /* relaxed: something waits or may be found */
     atomic_bool has_given; /* relaxed: a reader was given a split, ever */
@@ -90,6 +93,8 @@ enum splits_got splits_take(struct splits *s, uint32_t held, int64_t now_us, str
                             struct sr_wait *wait, struct sr_error *err);
 int64_t splits_bytes(struct splits *s); /* of all splits so far; -1: not known */
 void splits_ended(struct splits *s);    /* a reader has read one to its end */
+/* A reader came upon it; copies. SR_ENOMEM. */
+sr_rc splits_found(struct splits *s, const struct sr_split *split);
 /* Saves what waits, if checkpoint n has it not yet; else *out stays empty. */
 sr_rc splits_save(struct splits *s, uint64_t n, struct sr_out *out);
 

@@ -96,6 +96,7 @@ static sr_rc supervise_open(struct supervise *s, struct sr_error *err)
         .attempt = redo_dir ? store_attempt(s->conf.store) : (uint64_t)s->shown.restarts + 1,
         .restore = restore,
         .may_drop_state = s->conf.may_drop_state,
+        .goes_on = s->conf.goes_on,
         .is_at_least_once = s->plan->job->settings.mode.index == MODE_AT_LEAST_ONCE,
         .sink_open = {.job_id = s->plan->job->id,
                       .lineage = s->conf.lineage,
@@ -308,7 +309,7 @@ static void supervise_aim(struct supervise *s)
     if (atomic_load(&s->ask_suspend)) {
         s->goal = GOAL_SUSPEND;
     } else if (s->drained == s->crew->sources && !is_stopping) {
-        s->goal = GOAL_FINISH;
+        s->goal = s->conf.goes_on ? GOAL_LEAVE : GOAL_FINISH;
     }
     if (s->goal == GOAL_RUN) return;
     coord_stop(&s->ck.coord);
@@ -325,7 +326,11 @@ static void supervise_run_on(struct supervise *s, int64_t now_us)
     if (!supervise_hear_all(s)) return;
     supervise_aim(s);
     if (checkpointing_is_over(s)) {
-        supervise_finish(s, s->goal == GOAL_STOP ? RUN_STOPPED : RUN_SUSPENDED, NULL);
+        supervise_finish(s,
+                         s->goal == GOAL_STOP    ? RUN_STOPPED
+                         : s->goal == GOAL_LEAVE ? RUN_FINISHED
+                                                 : RUN_SUSPENDED,
+                         NULL);
         return;
     }
     if (s->ended == s->crew->tasks) {

@@ -33,7 +33,8 @@ struct run_conf {
     uint64_t lineage;               /* a new one for a fresh run or a forked one */
     bool may_drop_state;            /* state that no operator claims is not a fault */
     uint32_t workers;               /* threads; 0: the cores */
-    void (*on_running)(void *ctx);  /* once, when all tasks run; may be NULL */
+    bool goes_on; /* at the end of bounded input nothing drains: a later run goes on behind it */
+    void (*on_running)(void *ctx); /* once, when all tasks run; may be NULL */
     void *ctx;
 };
 

@@ -10,8 +10,9 @@
  *                              ENDED <---------------------------------------'
  *
  * What a RUNNING job is heading for is its goal: RUN on; FINISH (every source is read to its end: a
- * last checkpoint, then END through all tasks); SUSPEND (a last checkpoint, then stop); STOP (a
- * savepoint was shown, then stop).
+ * last checkpoint, then END through all tasks); LEAVE (the same, but a later run will go on: sinks
+ * show everything, operators keep what they hold, and nothing is sent through); SUSPEND (a last
+ * checkpoint, then stop); STOP (a savepoint was shown, then stop).
  */
 #ifndef SR_RUN_SUPERVISE_INNER_H
 #define SR_RUN_SUPERVISE_INNER_H
@@ -23,7 +24,7 @@
 #define RUN_PENDING_MAX 1u /* checkpoints at once: max-concurrent-checkpoints */
 
 enum phase { PHASE_STARTING, PHASE_RUNNING, PHASE_PAUSING, PHASE_ENDED };
-enum goal { GOAL_RUN, GOAL_FINISH, GOAL_SUSPEND, GOAL_STOP };
+enum goal { GOAL_RUN, GOAL_FINISH, GOAL_LEAVE, GOAL_SUSPEND, GOAL_STOP };
 
 /* The checkpoint that is being taken, and the one that is being shown. */
 struct checkpointing {

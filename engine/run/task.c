@@ -130,6 +130,7 @@ sr_rc task_open(struct task *t, const struct task_conf *conf, struct sr_error *e
     t->has_source = task_first(t)->kind == PLAN_SOURCE;
     t->has_sink = task_last(t)->kind == PLAN_SINK;
     t->has_letters = plan_sets_aside(t->plan, t->vertex);
+    t->goes_on = conf->pool && conf->pool->goes_on;
     t->home = home_new();
     if (!t->home) return error_set(err, SR_ENOMEM, "%s: out of memory", t->vertex->name);
     t->gate.home = t->outlet.home = t->home;
@@ -427,10 +428,16 @@ static enum task_did task_read_gate(struct task *t, struct sr_error *err)
 }
 
 /* The source has nothing more: say so, once. The watermark +infinity goes first, so that operators
- * let go of what they hold. */
+ * let go of what they hold; of a job that goes on later they keep it, and others need not wait for
+ * this stream. */
 static enum task_did task_source_end(struct task *t, struct sr_error *err)
 {
-    if (!t->is_draining) {
+    if (t->goes_on && !t->source.is_idle) {
+        t->source.is_idle = true;
+        struct msg m = {.kind = MSG_IDLE};
+        return task_pass(t, &m, err) == SR_OK ? TASK_DID : TASK_FAILED;
+    }
+    if (!t->is_draining && !t->goes_on) {
         t->is_draining = true;
         struct msg m = {.kind = MSG_WATERMARK, .watermark = SR_WATERMARK_END};
         chain_put(&t->chain, 0, &m, 0);

@@ -81,6 +81,7 @@ struct task {
     uint64_t injected;                  /* newest barrier that the source sent */
     uint64_t shown, dropped, confirmed; /* newest that were carried out */
     bool has_asked;                     /* for a checkpoint soon, since the last barrier */
+    bool goes_on;                       /* behind the end, in a later run: nothing drains there */
     bool is_draining;                   /* watermark +infinity was sent */
     bool has_told_drained, has_told_ended;
     bool is_ended, is_failed;

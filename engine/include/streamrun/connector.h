@@ -12,7 +12,7 @@
  * consumed.
  *
  *   check (plan time, no instance)
- *   discoverer  discover_open -> known* -> { discover }* -> discover_close
+ *   discoverer  discover_open -> { known | restored }* -> { discover }* -> discover_close
  *   reader      open -> { add | poll -> metadata* -> consume | position | acknowledge }* -> close
  *   sink        open -> restore* -> recover -> { write* -> prepare -> commit* }* -> close
  */
@@ -70,11 +70,20 @@ struct sr_source_open {
     const uint32_t *metadata;
     uint32_t metadatas;
     bool is_checkpointed; /* checkpoints are taken before the end too, and acknowledged */
+    /* Behind the end of what is there the job goes on in a later run: what may not be complete yet
+     * is left to it (a last line without its newline), and splits that ended may go on. */
+    bool goes_on;
 };
 
 /* Takes the splits that a discoverer names. */
 struct sr_splits {
     sr_rc (*add)(struct sr_splits *s, const struct sr_split *split); /* copies */
+    /* In the first call of discover: split `number` of those restored goes on with another note,
+     * order and size, under its id; or keeps them as one that is read to its end. Copies. */
+    sr_rc (*change)(struct sr_splits *s, uint32_t number, const struct sr_split *now,
+                    bool is_finished);
+    /* The same call: what is known of it is not kept, and its id may be used anew. */
+    void (*forget)(struct sr_splits *s, uint32_t number);
 };
 
 enum sr_discovered {
@@ -110,6 +119,8 @@ struct sr_poll {
     int64_t
         at; /* of a stream: offset of `bytes` in the file, as people count; left at -1: the bytes
                    that the split gave before are counted */
+    const struct sr_split *found; /* a split that the reader came upon, for whoever is free; good
+                                     until the next poll; NULL: none */
 };
 
 struct sr_source_type {
@@ -147,6 +158,8 @@ struct sr_source_type {
     sr_rc (*fill_metadata)(void *r, uint32_t number, const uint32_t *record, uint32_t rows,
                            struct sr_builder *out, struct sr_error *err);
     const char *keeps; /* for people: what it can go back to after a kill: "the record" */
+    /* In place of `known`, for a discoverer that may change what it is told: see sr_splits. */
+    void (*restored)(void *d, uint32_t number, const struct sr_split *split, bool is_finished);
 };
 
 /* --- Sinks ---------------------------------------------------------------------------------- */
