@@ -60,6 +60,7 @@ static const struct args_option options_plan[] = {
     COMMON};
 static const struct args_option options_eval[] = {
     {"file", NULL, 0, "FILE", "one expression a line; prints expression, type, value; \\N is NULL"},
+    {"time-zone", NULL, 0, "ZONE", "as table.local-time-zone: Europe/Berlin, GMT+8 (UTC)"},
     {"type", NULL, 0, NULL, "print the type, a tab, the value"},
     COMMON};
 

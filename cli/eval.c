@@ -5,7 +5,9 @@
 
 #include "cli/commands.h"
 #include "cli/show.h"
+#include "engine/base/zone.h"
 #include "engine/bind/bind.h"
+#include "engine/data/host.h"
 #include "engine/data/schema.h"
 #include "engine/expr/program.h"
 
@@ -21,7 +23,8 @@ static const char *eval_line(struct arena *a, const char *words)
     return s;
 }
 
-static enum cli_exit eval_one(struct cli *c, const struct args *a, const char *text)
+static enum cli_exit eval_one(struct cli *c, const struct args *a, const struct sr_host *host,
+                              const char *text)
 {
     struct sr_error err = {0};
     const struct expr *e = NULL;
@@ -29,7 +32,7 @@ static enum cli_exit eval_one(struct cli *c, const struct args *a, const char *t
         return cli_fail(c, CLI_CONFIG, "%s", err.words);
     }
     struct program_text value;
-    if (program_constant(c->arena, e, "UTC", &value, &err) != SR_OK) {
+    if (program_constant(c->arena, e, host->time_zone, host, &value, &err) != SR_OK) {
         return cli_fail(c, CLI_FAILED, "%s", err.words);
     }
     if (c->is_json) {
@@ -64,7 +67,7 @@ static void eval_field(struct cli *c, const struct program_text *v)
 }
 
 /* expression, type, value; errors stand in the value. */
-static void eval_row(struct cli *c, const char *text)
+static void eval_row(struct cli *c, const struct sr_host *host, const char *text)
 {
     struct arena *arena = arena_new(); /* a line's own: a file may be long */
     struct sr_error err = {0};
@@ -73,7 +76,7 @@ static void eval_row(struct cli *c, const char *text)
     if (!arena) return;
     if (bind_constant(arena, text, &e, &err) != SR_OK) {
         fprintf(c->out, "%s\t\t!VALIDATE %s\n", text, eval_line(arena, err.words));
-    } else if (program_constant(arena, e, "UTC", &value, &err) != SR_OK) {
+    } else if (program_constant(arena, e, host->time_zone, host, &value, &err) != SR_OK) {
         fprintf(c->out, "%s\t%s\t!RUNTIME %s\n", text, type_text(arena, &e->type),
                 eval_line(arena, err.words));
     } else {
@@ -84,7 +87,7 @@ static void eval_row(struct cli *c, const char *text)
     arena_free(arena);
 }
 
-static enum cli_exit eval_file(struct cli *c, const char *path)
+static enum cli_exit eval_file(struct cli *c, const struct sr_host *host, const char *path)
 {
     FILE *in = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
     if (!in) return cli_fail(c, CLI_FAILED, "cannot open %s: %s", path, strerror(errno));
@@ -99,7 +102,7 @@ static enum cli_exit eval_file(struct cli *c, const char *path)
             break;
         }
         line[strcspn(line, "\t\r\n")] = '\0';
-        if (*line && *line != '#') eval_row(c, line);
+        if (*line && *line != '#') eval_row(c, host, line);
     }
     free(line);
     if (in != stdin) (void)fclose(in); /* read-only */
@@ -108,9 +111,18 @@ static enum cli_exit eval_file(struct cli *c, const char *path)
 
 enum cli_exit command_eval(struct cli *c, const struct args *a)
 {
-    const char *file = args_value(a, "file");
-    if (file && a->words == 0) return eval_file(c, file);
-    if (a->words != 1)
+    const char *file = args_value(a, "file"), *zone = args_value(a, "time-zone");
+    bool is_file = file && a->words == 0;
+    if (!is_file && a->words != 1)
         return cli_fail(c, CLI_USAGE, "eval: one expression, in quotes, or --file FILE");
-    return eval_one(c, a, a->word[0]);
+    struct sr_host host; /* a clock and random numbers */
+    struct host_ctx ctx;
+    struct zone *known = NULL;
+    struct sr_error err = {0};
+    if (zone && zone_load(zone, &known, &err) != SR_OK)
+        return cli_fail(c, CLI_USAGE, "%s", err.words);
+    zone_free(known);
+    host_init(&host, &ctx, &c->env, NULL, "eval");
+    host.time_zone = zone ? zone : "UTC";
+    return is_file ? eval_file(c, &host, file) : eval_one(c, a, &host, a->word[0]);
 }

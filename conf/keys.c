@@ -8,6 +8,7 @@
 #include "engine/base/assert.h"
 #include "engine/base/hash.h"
 #include "engine/base/nearest.h"
+#include "engine/base/zone.h"
 
 #define KEYS_NAME_MAX  255u
 #define KEYS_NAMED_MAX 8u /* keys that a notice names */
@@ -92,22 +93,17 @@ static void keys_id(struct reader *rd, struct job *job)
     job->settings.id = arena_text(rd->arena, job->id);
 }
 
-/* Other names of UTC become that one, which is all that expressions know yet. */
+/* Other names of UTC become that one. */
 static void keys_zone(struct reader *rd, struct settings *s)
 {
-    static const char *const same[] = {"UTC",     "Etc/UTC", "Z",     "GMT",
-                                       "Etc/GMT", "+00:00",  "GMT+0", "UTC+0"};
-    for (size_t i = 0; s->time_zone && i < sizeof(same) / sizeof(same[0]); i++) {
-        if (strcasecmp(s->time_zone, same[i]) == 0) {
-            s->time_zone = "UTC";
-            return;
-        }
+    struct zone *zone = NULL;
+    struct sr_error err = {0};
+
+    if (s->time_zone && zone_load(s->time_zone, &zone, &err) != SR_OK) {
+        reader_fault(rd, keys_place(rd, "table.local-time-zone"), NULL, "%s", err.words);
     }
-    if (s->time_zone) {
-        reader_fault(rd, keys_place(rd, "table.local-time-zone"), "use UTC",
-                     "time zones other than UTC are not there yet");
-    }
-    s->time_zone = "UTC";
+    s->time_zone = zone ? s->time_zone : "UTC";
+    zone_free(zone);
 }
 
 /* A place on another machine is refused before anything starts. */

@@ -96,6 +96,10 @@ static const struct expr *bind_literal(struct scope *s, const struct ast *n, str
     struct arena *a = s->binder->arena;
     switch (n->kind) {
     case AST_NULL:
+        if (n->unit) { /* UNKNOWN */
+            struct sr_type boolean = type_of(SR_BOOLEAN);
+            return expr_cast(a, expr_null(a), &boolean, false, err);
+        }
         return expr_null(a);
     case AST_BOOL:
         return expr_bool(a, n->name[0] == 'T');

@@ -1,6 +1,7 @@
 /* Casts among DATE, TIME, TIMESTAMP and TIMESTAMP_LTZ: loops of their own where both sides are
- * numbers of us, else through struct sr_instant. In the time zone UTC, the only one so far, a
- * TIMESTAMP_LTZ has the same number as the TIMESTAMP that shows it. */
+ * numbers of us, else through struct sr_instant. In the time zone UTC a TIMESTAMP_LTZ has the same
+ * number as the TIMESTAMP that shows it. */
+#include "engine/base/zone.h"
 #include "engine/expr/cast.h"
 #include "engine/expr/instant.h"
 #include "engine/expr/moment.h"
@@ -133,7 +134,8 @@ static void cast_time_cut(struct call *k)
 }
 static const struct kernel cast_k_time_cut = {.run = cast_time_cut, .flags = KERNEL_DENSE};
 
-const struct kernel *cast_time(const struct sr_type *from, const struct sr_type *to)
+/* As if the time zone were UTC. */
+static const struct kernel *cast_plain(const struct sr_type *from, const struct sr_type *to)
 {
     if (cast_is_long(from) || cast_is_long(to)) {
         return cast_instant(from, to);
@@ -155,4 +157,64 @@ const struct kernel *cast_time(const struct sr_type *from, const struct sr_type 
     return to->kind == SR_DATE   ? &cast_k_stamp_date
            : to->kind == SR_TIME ? &cast_k_stamp_time
                                  : NULL;
+}
+
+/* --- The time zone of the session between TIMESTAMP_LTZ and the others. ----------------------- */
+
+/* What the value is on the clock that it stands for. */
+static struct sr_instant cast_clock(const struct sr_column *c, uint32_t r)
+{
+    if (type_is_stamp(c->type.kind)) {
+        return instant_get(c, r);
+    }
+    int64_t v = ((const int32_t *)c->values)[r];
+    return (struct sr_instant){.ms = c->type.kind == SR_DATE ? v * MOMENT_DAY_MS : v};
+}
+
+static void cast_to_zone(struct call *k)
+{
+    const struct zone *zone = call_zone(k);
+    CALL_EACH_ROW(k, r)
+    {
+        struct sr_instant v = cast_clock(k->arg[0], r);
+        v.ms = zone_utc_ms(zone, v.ms, false);
+        instant_put(k->out, r, v);
+    }
+}
+
+static void cast_of_zone(struct call *k)
+{
+    const struct zone *zone = call_zone(k);
+    bool is_date = k->out->type.kind == SR_DATE;
+    int32_t *to = k->out->values;
+    CALL_EACH_ROW(k, r)
+    {
+        struct sr_instant v = instant_get(k->arg[0], r);
+        v.ms = zone_local_ms(zone, v.ms);
+        if (k->out->type.kind == SR_TIMESTAMP) {
+            instant_put(k->out, r, v);
+        } else {
+            int64_t days = moment_floor_div(v.ms, MOMENT_DAY_MS);
+            to[r] = (int32_t)(is_date ? days : v.ms - days * MOMENT_DAY_MS);
+        }
+    }
+}
+
+static void cast_zoned(struct call *k)
+{
+    if (!call_zone(k) && k->out->type.kind != SR_DATE) { /* a DATE is cut towards the past here */
+        cast_plain(&k->arg[0]->type, &k->out->type)->run(k);
+    } else if (k->out->type.kind == SR_TIMESTAMP_LTZ) {
+        cast_to_zone(k);
+    } else {
+        cast_of_zone(k);
+    }
+}
+static const struct kernel cast_k_zoned = {.run = cast_zoned, .flags = KERNEL_DENSE};
+
+const struct kernel *cast_time(const struct sr_type *from, const struct sr_type *to)
+{
+    const struct kernel *plain = cast_plain(from, to);
+    bool is_local = (from->kind == SR_TIMESTAMP_LTZ) != (to->kind == SR_TIMESTAMP_LTZ);
+    return plain && is_local ? &cast_k_zoned : plain;
 }

@@ -200,6 +200,16 @@ bool bind_fails(struct bind_call *b, const char *fmt, ...)
     return false;
 }
 
+bool bind_local(struct bind_call *b, uint32_t i)
+{
+    if (b->arg[i]->type.kind == SR_TIMESTAMP_LTZ) {
+        struct sr_type local = type_with(SR_TIMESTAMP, b->arg[i]->type.length, 0);
+        b->arg[i] = expr_cast(b->arena, b->arg[i], &local, false, b->err);
+        b->is_said = !b->arg[i];
+    }
+    return !b->is_said;
+}
+
 bool bind_any_nullable(const struct bind_call *b)
 {
     for (uint32_t i = 0; i < b->args; i++) {
@@ -234,6 +244,22 @@ const struct expr *bind_sub(struct bind_call *b, const char *name, const struct 
     return e;
 }
 
+/* Between text and TIMESTAMP_LTZ stands the TIMESTAMP that the clock of the session shows. */
+/* NOLINTNEXTLINE(misc-no-recursion): once */
+static const struct expr *expr_through_local(struct arena *a, const struct expr *e,
+                                             const struct sr_type *to, bool is_try,
+                                             struct sr_error *err)
+{
+    bool is_written = e->type.kind == SR_TIMESTAMP_LTZ && sr_is_text(to->kind);
+    bool is_read = to->kind == SR_TIMESTAMP_LTZ && sr_is_text(e->type.kind);
+    if (!is_written && !is_read) {
+        return e;
+    }
+    struct sr_type local = type_with(SR_TIMESTAMP, is_written ? e->type.length : to->length, 0);
+    return expr_cast(a, e, &local, is_try, err);
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion): through expr_through_local, once */
 const struct expr *expr_cast(struct arena *a, const struct expr *e, const struct sr_type *to,
                              bool is_try, struct sr_error *err)
 {
@@ -247,6 +273,10 @@ const struct expr *expr_cast(struct arena *a, const struct expr *e, const struct
     }
     if (type_equal(&e->type, &type, true)) {
         return e;
+    }
+    e = expr_through_local(a, e, &type, is_try, err);
+    if (!e) {
+        return NULL;
     }
     const char *why = NULL;
     const struct kernel *kernel = cast_kernel(&e->type, &type, &why);
@@ -292,6 +322,16 @@ bool expr_is_constant(const struct expr *e) /* NOLINT(misc-no-recursion): EXPR_D
         }
     }
     return true;
+}
+
+bool expr_has_no_column(const struct expr *e) /* NOLINT(misc-no-recursion): EXPR_DEPTH_MAX */
+{
+    for (uint32_t i = 0; i < e->args; i++) {
+        if (!expr_has_no_column(e->arg[i])) {
+            return false;
+        }
+    }
+    return e->kind != EXPR_COLUMN;
 }
 
 static bool expr_equal_literal(const struct expr *a, const struct expr *b)

@@ -99,7 +99,7 @@ static const char *text_literal(struct arena *a, const struct expr *e)
     if (sr_is_text(e->type.kind)) {
         return text_quoted(a, "", e->text, e->text_len);
     }
-    if (program_constant(a, e, "UTC", &v, &err) != SR_OK || !v.text) {
+    if (program_constant(a, e, "UTC", NULL, &v, &err) != SR_OK || !v.text) {
         return "?";
     }
     switch (e->type.kind) {

@@ -227,6 +227,9 @@ static const struct kernel *extract_kernels(const struct sr_type *t)
 bool extract_bind(struct bind_call *b)
 {
     const struct expr *unit = b->arg[0];
+    if (!bind_local(b, 1)) {
+        return false;
+    }
     const struct kernel *kernels = extract_kernels(&b->arg[1]->type);
     bool is_long = type_is_stamp(b->arg[1]->type.kind) && b->arg[1]->type.length > 6;
     if (unit->kind != EXPR_LITERAL || unit->is_null || !sr_is_text(unit->type.kind) || !kernels) {

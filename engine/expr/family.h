@@ -35,6 +35,7 @@ enum func_result {
     RESULT_BIGINT,
     RESULT_DOUBLE,
     RESULT_STRING,
+    RESULT_BYTES,
     RESULT_VARCHAR, /* as long as the first argument */
     RESULT_DATE,
     RESULT_TIMESTAMP, /* of 3 digits, as TIMESTAMP_LTZ */
@@ -63,7 +64,11 @@ struct func_family {
 };
 
 extern const struct func_family func_arith, func_compare, func_cond, func_math, func_text,
-    func_regex, func_time, func_cast;
+    func_regex, func_time, func_clock, func_span, func_cast, func_code, func_word, func_url,
+    func_random;
+
+/* A TIMESTAMP_LTZ read as if in UTC, and the time zone that it was meant in: func_clock.c. */
+extern const struct kernel clock_k_meant;
 
 #define FUNC_ARGS_MAX 100000u /* of functions that take any number */
 
@@ -78,6 +83,8 @@ bool bind_fails(struct bind_call *b, const char *fmt, ...) SR_PRINTF(2, 3);
 const struct expr **expr_array(struct arena *a, uint32_t n);
 /* Argument i becomes of this kind by implicit coercion; false: it cannot. */
 bool bind_coerce(struct bind_call *b, uint32_t i, const struct sr_type *to);
+/* Argument i, if a TIMESTAMP_LTZ, becomes the TIMESTAMP that the clock of the session shows. */
+bool bind_local(struct bind_call *b, uint32_t i);
 bool bind_any_nullable(const struct bind_call *b);
 /* A call whose types are settled already. */
 const struct expr *expr_make(struct arena *a, const struct func *f, const struct kernel *kernel,

@@ -10,9 +10,9 @@
 #include "engine/expr/family.h"
 #include "engine/expr/promote.h"
 
-static const struct func_family *const func_families[] = {&func_arith, &func_compare, &func_cond,
-                                                          &func_math,  &func_text,    &func_regex,
-                                                          &func_time,  &func_cast};
+static const struct func_family *const func_families[] = {
+    &func_arith, &func_compare, &func_cond, &func_math, &func_text, &func_regex, &func_time,
+    &func_clock, &func_span,    &func_cast, &func_code, &func_word, &func_url,   &func_random};
 
 #define FUNC_FAMILIES (sizeof(func_families) / sizeof(func_families[0]))
 
@@ -227,6 +227,8 @@ static struct sr_type func_result_type(const struct bind_call *b)
         return type_of(SR_DOUBLE);
     case RESULT_STRING:
         return type_with(SR_VARCHAR, SR_LENGTH_MAX, 0);
+    case RESULT_BYTES:
+        return type_with(SR_VARBINARY, SR_LENGTH_MAX, 0);
     case RESULT_VARCHAR:
         return type_with(sr_is_bytes(b->arg[0]->type.kind) ? SR_VARBINARY : SR_VARCHAR,
                          b->arg[0]->type.length, 0);

@@ -1,4 +1,7 @@
 /* CAST and TRY_CAST: documents, and which family of casts is asked. */
+#include <string.h>
+
+#include "engine/data/schema.h"
 #include "engine/expr/cast.h"
 #include "engine/expr/family.h"
 #include "engine/expr/promote.h"
@@ -10,6 +13,20 @@ const struct kernel cast_alias = {.run = cast_run_alias, .flags = KERNEL_DENSE};
 static bool cast_bind(struct bind_call *b)
 {
     return bind_fails(b, "%s is written %s(value AS TYPE)", b->func->name, b->func->name);
+}
+
+static bool cast_bind_typeof(struct bind_call *b)
+{
+    const char *text = type_text(b->arena, &b->arg[0]->type);
+    struct sr_type type = type_with(SR_VARCHAR, SR_LENGTH_MAX, 0);
+    const struct expr *e = text ? expr_string(b->arena, text, (uint32_t)strlen(text)) : NULL;
+    struct expr *copy = e ? arena_copy(b->arena, e, sizeof(*e)) : NULL;
+    if (!copy || (b->args > 1 && b->arg[1]->type.kind != SR_BOOLEAN)) {
+        return false;
+    }
+    copy->type = type_nullable(type, true);
+    b->whole = copy;
+    return true;
 }
 
 static const struct func cast_funcs[] = {
@@ -29,6 +46,13 @@ static const struct func cast_funcs[] = {
      .max = FUNC_ARGS_MAX,
      .forms = "TRY_CAST(value AS TYPE)",
      .doc = "CAST, but NULL where CAST fails."},
+    {.name = "TYPEOF",
+     .family = "conversion",
+     .bind = cast_bind_typeof,
+     .min = 1,
+     .max = 2,
+     .forms = "TYPEOF(value [, with_serializable BOOLEAN]) -> STRING",
+     .doc = "The type of the value, as text."},
 };
 
 const struct func_family func_cast = {cast_funcs, sizeof(cast_funcs) / sizeof(cast_funcs[0])};
@@ -58,6 +82,10 @@ const struct kernel *cast_kernel(const struct sr_type *from, const struct sr_typ
     }
     if (cast_is_moment(from->kind) && cast_is_moment(to->kind)) {
         return cast_time(from, to);
+    }
+    if (type_is_exact(from->kind) && type_is_interval(to->kind)) {
+        *why = "multiply an INTERVAL by the number";
+        return NULL;
     }
     return from->kind == to->kind && type_is_interval(from->kind) ? &cast_alias : NULL;
 }

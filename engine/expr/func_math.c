@@ -142,10 +142,10 @@ MATH_DECIMAL(sign)
 MATH_DECIMAL(floor)
 MATH_DECIMAL(ceil)
 
-/* --- ROUND: to `digits` behind the point, half away from zero. -------------------------------- */
+/* --- ROUND and TRUNCATE: to `digits` behind the point, half away from zero or towards it. ------- */
 
 /* v of scale `from` with nothing behind `digits` digits, still of scale `from`. */
-static bool math_round_at(decimal v, int32_t from, int32_t digits, decimal *out)
+static bool math_round_at(decimal v, int32_t from, int32_t digits, bool is_cut, decimal *out)
 {
     if (digits >= from) {
         *out = v;
@@ -155,11 +155,15 @@ static bool math_round_at(decimal v, int32_t from, int32_t digits, decimal *out)
         *out = 0;
         return true;
     }
+    if (is_cut) {
+        *out = v - v % decimal_power(from - digits);
+        return true;
+    }
     return decimal_rescale(v, from, digits, out) &&
            !__builtin_mul_overflow(*out, decimal_power(from - digits), out);
 }
 
-static void math_round_decimal(struct call *k)
+static void math_round_decimal(struct call *k, bool is_cut)
 {
     decimal x[SR_BATCH_ROWS];
     const struct sr_column *a = k->arg[0];
@@ -168,15 +172,14 @@ static void math_round_decimal(struct call *k)
         uint32_t r = k->sel ? k->sel[i] : i;
         int32_t digits = k->args > 1 ? call_int(k, 1, r) : 0;
         decimal v = 0;
-        bool is_good = math_round_at(x[i], a->type.scale, digits, &v) &&
+        bool is_good = math_round_at(x[i], a->type.scale, digits, is_cut, &v) &&
                        decimal_rescale(v, a->type.scale, k->out->type.scale, &v);
         decimal_store(k, r, is_good, v);
     }
 }
-static const struct kernel math_k_round_decimal = {.run = math_round_decimal};
 
 /* Integers wrap around when rounding leaves their range, as in Flink. */
-static void math_round_integer(struct call *k)
+static void math_round_integer(struct call *k, bool is_cut)
 {
     const int64_t *a = k->arg[0]->values;
     int64_t *to = k->out->values;
@@ -184,38 +187,64 @@ static void math_round_integer(struct call *k)
     {
         int32_t digits = k->args > 1 ? call_int(k, 1, r) : 0;
         decimal v = 0;
-        to[r] = math_round_at(a[r], 0, digits, &v) ? (int64_t)v : 0;
+        to[r] = math_round_at(a[r], 0, digits, is_cut, &v) ? (int64_t)v : 0;
     }
 }
-static const struct kernel math_k_round_integer = {.run = math_round_integer};
 
-static void math_round_f64(struct call *k)
+/* By way of the text, as BigDecimal.valueOf(double) does it: 1.005 rounds to 1.01. False: there is
+ * nothing to round, because `digits` are more than a DOUBLE has. */
+static bool math_round_text(const char *text, uint32_t len, int32_t digits, bool is_cut,
+                            double *out)
+{
+    int32_t scale = digits > 0 ? digits : 0;
+    bool is_number;
+    decimal v = 0;
+    if (digits > DECIMAL_DIGITS_MAX) {
+        return false;
+    }
+    if (is_cut) { /* with all digits that the text has; parsing would round */
+        scale = 20;
+        if (!decimal_parse(text, len, scale, &v, &is_number) ||
+            !math_round_at(v, scale, digits, true, &v)) {
+            return false;
+        }
+    } else if (!decimal_parse(text, len, digits, &v, &is_number) ||
+               (digits < 0 && !decimal_rescale(v, digits, 0, &v))) {
+        return false;
+    }
+    *out = decimal_to_double(v, scale);
+    return true;
+}
+
+static void math_round_f64(struct call *k, bool is_cut)
 {
     const double *a = k->arg[0]->values;
     double *to = k->out->values;
     CALL_EACH_ROW(k, r)
     {
-        /* By way of the text, as BigDecimal.valueOf(double) does it: 1.005 rounds to 1.01. */
         char text[NUMBER_TEXT_MAX];
         int32_t digits = k->args > 1 ? call_int(k, 1, r) : 0;
-        decimal v = 0;
-        bool is_number = true;
         uint32_t len = number_double_text(a[r], text);
         if (a[r] != a[r] || a[r] - a[r] != 0) {
             call_fail(k, r, "%.*s cannot be rounded", (int)len, text);
         } else if (digits < -DECIMAL_DIGITS_MAX) {
             to[r] = 0;
-        } else if (digits > DECIMAL_DIGITS_MAX ||
-                   !decimal_parse(text, len, digits > 0 ? digits : 0, &v, &is_number) ||
-                   (digits < 0 && (!decimal_parse(text, len, digits, &v, &is_number) ||
-                                   !decimal_rescale(v, digits, 0, &v)))) {
-            to[r] = a[r]; /* more digits than a DOUBLE has: nothing to round */
-        } else {
-            to[r] = decimal_to_double(v, digits > 0 ? digits : 0);
+        } else if (!math_round_text(text, len, digits, is_cut, &to[r])) {
+            to[r] = a[r];
         }
     }
 }
-static const struct kernel math_k_round_f64 = {.run = math_round_f64, .flags = KERNEL_FAILS};
+
+#define MATH_ROUND_PAIR(name, kernel_flags)                                               \
+    static void math_round_##name##_half(struct call *k) { math_round_##name(k, false); } \
+    static void math_round_##name##_cut(struct call *k) { math_round_##name(k, true); }   \
+    static const struct kernel math_k_round_##name[2] = {                                 \
+        {.run = math_round_##name##_half, .flags = kernel_flags},                         \
+        {.run = math_round_##name##_cut, .flags = kernel_flags}};
+
+MATH_ROUND_PAIR(decimal, 0)
+MATH_ROUND_PAIR(integer, 0)
+MATH_ROUND_PAIR(f64, KERNEL_FAILS)
 
 /* --- Typing. ---------------------------------------------------------------------------------- */
 
@@ -301,10 +330,10 @@ static bool math_bind_round(struct bind_call *b)
     }
     *t = b->arg[0]->type;
     if (type_is_integer(kind)) {
-        return math_round_through(b, SR_BIGINT, &math_k_round_integer);
+        return math_round_through(b, SR_BIGINT, &math_k_round_integer[b->func->data]);
     }
     if (type_is_approx(kind)) {
-        return math_round_through(b, SR_DOUBLE, &math_k_round_f64);
+        return math_round_through(b, SR_DOUBLE, &math_k_round_f64[b->func->data]);
     }
     int64_t at = 0;
     bool is_known = b->args == 1 || math_known(b->arg[1], &at);
@@ -314,7 +343,7 @@ static bool math_bind_round(struct bind_call *b)
         *t = promote_decimal_of(precision < 1 ? 1 : precision, scale);
     }
     t->is_nullable = bind_any_nullable(b);
-    b->kernel = &math_k_round_decimal;
+    b->kernel = &math_k_round_decimal[b->func->data];
     return true;
 }
 
@@ -409,6 +438,14 @@ static const struct func math_funcs[] = {
      .forms = "ROUND(number [, digits INT])",
      .doc = "The number rounded to that many digits behind the point (before it, when negative), "
             "half away from zero."},
+    {.name = "TRUNCATE",
+     .family = "math",
+     .bind = math_bind_round,
+     .min = 1,
+     .max = 2,
+     .data = 1,
+     .forms = "TRUNCATE(number [, digits INT])",
+     .doc = "The number cut to that many digits behind the point (before it, when negative)."},
 };
 
 const struct func_family func_math = {math_funcs, sizeof(math_funcs) / sizeof(math_funcs[0])};

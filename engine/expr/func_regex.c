@@ -1,4 +1,4 @@
-/* REGEXP, REGEXP_EXTRACT, REGEXP_REPLACE. */
+/* REGEXP and its relatives. */
 #include <string.h>
 
 #include "engine/base/error.h"
@@ -127,6 +127,12 @@ static bool regex_append(struct regex_result *x, const char *bytes, uint32_t len
     return true;
 }
 
+/* Where to look on behind [from, to): an empty find moves on by one character. */
+static uint32_t regex_behind(const char *s, uint32_t len, uint32_t from, uint32_t to)
+{
+    return to > from ? to : to + (to < len ? utf8_size(s + to, len - to) : 1);
+}
+
 /* Everything found is replaced by the third argument as it stands: Flink quotes $ and \. */
 static void regex_replace_row(struct call *k, uint32_t r)
 {
@@ -141,7 +147,7 @@ static void regex_replace_row(struct call *k, uint32_t r)
             return;
         }
         done = to;
-        at = to > from ? to : to + (to < len ? utf8_size(s + to, len - to) : 1);
+        at = regex_behind(s, len, from, to);
     }
     if (!is_told && regex_append(&x, s + done, len - done)) {
         call_span(k, r, start, x.len);
@@ -165,7 +171,68 @@ static const struct kernel regex_k_replace = {.run = regex_replace,
                                               .prepare = regex_prepare,
                                               .release = regex_release};
 
+/* --- Counting and places: NULL where the pattern is none. ------------------------------------- */
+
+static int32_t regex_count_row(struct call *k, uint32_t r, bool *is_told)
+{
+    uint32_t len, from, to, at = 0;
+    const char *s = call_get(k, 0, r, &len);
+    int32_t n = 0;
+    while (at <= len && regex_at_row(k, r, s, len, at, is_told) &&
+           regex_group(k->state, 0, &from, &to)) {
+        at = regex_behind(s, len, from, to);
+        n++;
+    }
+    return n;
+}
+
+static int32_t regex_place_row(struct call *k, uint32_t r, bool *is_told)
+{
+    uint32_t len, from, to;
+    const char *s = call_get(k, 0, r, &len);
+    bool is_found = regex_at_row(k, r, s, len, 0, is_told) && regex_group(k->state, 0, &from, &to);
+    return is_found ? (int32_t)utf8_count(s, from) + 1 : 0;
+}
+
+static void regex_number(struct call *k, int32_t (*of_row)(struct call *, uint32_t, bool *))
+{
+    int32_t *to = k->out->values;
+    CALL_EACH_ROW(k, r)
+    {
+        bool is_told = false;
+        if (regex_pattern(k, r, &is_told)) {
+            int32_t v = of_row(k, r, &is_told);
+            to[r] = is_told ? 0 : v;
+        } else if (!is_told) {
+            call_null(k, r);
+        }
+    }
+}
+static void regex_count(struct call *k) { regex_number(k, regex_count_row); }
+static void regex_place(struct call *k) { regex_number(k, regex_place_row); }
+static const struct kernel regex_k_count = {
+    .run = regex_count, .flags = KERNEL_FAILS, .prepare = regex_prepare, .release = regex_release};
+static const struct kernel regex_k_place = {
+    .run = regex_place, .flags = KERNEL_FAILS, .prepare = regex_prepare, .release = regex_release};
+
+#define REGEX_ROW(title, type, k, form, words)                                                  \
+    {                                                                                           \
+        .name = title, .family = "text", .bind = bind_simple, .min = 2, .max = 2, .args = "ss", \
+        .result = type, .is_nullable = true, .kernel = &k, .forms = form, .doc = words          \
+    }
+
 static const struct func regex_funcs[] = {
+    REGEX_ROW("REGEXP_COUNT", RESULT_INT, regex_k_count,
+              "REGEXP_COUNT(text STRING, pattern STRING) -> INT",
+              "How often the regular expression is found in the text; NULL for a pattern that is "
+              "none."),
+    REGEX_ROW("REGEXP_INSTR", RESULT_INT, regex_k_place,
+              "REGEXP_INSTR(text STRING, pattern STRING) -> INT",
+              "The character, from 1, at which the regular expression is first found; 0: nowhere. "
+              "NULL for a pattern that is none."),
+    REGEX_ROW("REGEXP_SUBSTR", RESULT_STRING, regex_k_extract,
+              "REGEXP_SUBSTR(text STRING, pattern STRING) -> STRING",
+              "What the regular expression first matched; NULL when nothing is found."),
     {.name = "REGEXP",
      .family = "text",
      .bind = bind_simple,

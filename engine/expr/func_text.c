@@ -5,6 +5,7 @@
 #include "engine/expr/family.h"
 #include "engine/expr/like.h"
 #include "engine/expr/promote.h"
+#include "engine/expr/similar.h"
 #include "engine/expr/text_case.h"
 #include "engine/expr/utf8.h"
 
@@ -496,7 +497,7 @@ static const struct func text_funcs[] = {
     TEXT_ROW("TRIM", 1, 2, "ss", RESULT_VARCHAR, false, text_k_trim,
              "TRIM([BOTH|LEADING|TRAILING] [characters FROM] text) -> STRING",
              "The text without blanks, or those characters, at its ends."),
-    TEXT_ROW("BTRIM", 1, 2, "ss", RESULT_VARCHAR, false, text_k_trim,
+    TEXT_ROW("BTRIM", 1, 2, "ss", RESULT_STRING, false, text_k_trim,
              "BTRIM(text STRING [, characters STRING]) -> STRING",
              "The text without blanks, or those characters, at both ends."),
     TEXT_ROW("LTRIM", 1, 2, "ss", RESULT_VARCHAR, false, text_k_ltrim,
@@ -563,6 +564,14 @@ static const struct func text_funcs[] = {
      .forms = "text LIKE pattern [ESCAPE character]",
      .doc = "Whether the whole text is as the pattern says: % stands for any characters, _ for "
             "one."},
+    {.name = "SIMILAR TO",
+     .family = "comparison",
+     .bind = similar_bind,
+     .min = 2,
+     .max = 3,
+     .forms = "text SIMILAR TO pattern [ESCAPE character]",
+     .doc = "Whether the whole text is as the regular expression of SQL says: % and _ as of LIKE, "
+            "and | * + ? {n} ( ) [ ]."},
 };
 
 const struct func_family func_text = {text_funcs, sizeof(text_funcs) / sizeof(text_funcs[0])};

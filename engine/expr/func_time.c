@@ -308,12 +308,10 @@ static bool time_bind_parse(struct bind_call *b)
         }
     }
     if (b->args > 2) {
-        const struct expr *zone = b->arg[2];
-        if (zone->kind != EXPR_LITERAL || zone->is_null || zone->text_len != 3 ||
-            memcmp(zone->text, "UTC", 3) != 0) {
-            return bind_fails(b, "only the time zone 'UTC' is supported yet");
-        }
-        b->args = 2;
+        struct sr_type type = type_with(SR_TIMESTAMP_LTZ, 3, 0);
+        const struct expr *meant[2] = {bind_sub(b, "TO_TIMESTAMP_LTZ", b->arg, 2), b->arg[2]};
+        b->whole = meant[0] ? expr_make(b->arena, b->func, &clock_k_meant, type, meant, 2) : NULL;
+        return b->whole != NULL;
     }
     bool has_pattern = b->args > 1;
     if (b->func->data == 0) {
@@ -377,6 +375,9 @@ static bool time_bind_format(struct bind_call *b)
 {
     enum sr_kind kind = b->arg[0]->type.kind;
     if (!sr_is_text(b->arg[1]->type.kind) || (!sr_is_text(kind) && !type_is_stamp(kind))) {
+        return false;
+    }
+    if (!bind_local(b, 0)) {
         return false;
     }
     b->type = type_nullable(type_with(SR_VARCHAR, SR_LENGTH_MAX, 0), true);
@@ -446,7 +447,7 @@ static const struct func time_funcs[] = {
      .max = 3,
      .data = 2,
      .forms = "TO_TIMESTAMP_LTZ(number [, precision INT]) or TO_TIMESTAMP_LTZ(text STRING [, "
-              "pattern STRING]) -> TIMESTAMP_LTZ",
+              "pattern STRING [, zone STRING]]) -> TIMESTAMP_LTZ",
      .doc = "The instant that many seconds (precision 0), milliseconds (3, the default) or "
             "microseconds (6) behind 1970, or that the text says; NULL when it says none."},
     {.name = "DATE_FORMAT",

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/assert.h"
 #include "engine/expr/run.h"
 
 void call_null(struct call *k, uint32_t r)
@@ -41,6 +42,24 @@ void call_fail(struct call *k, uint32_t r, const char *fmt, ...)
     va_end(ap);
     run->failed[r >> 6] |= UINT64_C(1) << (r & 63);
     run->failures++;
+}
+
+const struct zone *call_zone(const struct call *k) { return k->run->zone; }
+
+int64_t call_now_us(struct call *k)
+{
+    struct run *run = k->run;
+    sr_assert(run->host != NULL);
+    if (run->now_us == INT64_MIN) {
+        run->now_us = run->host->wall_us(run->host);
+    }
+    return run->now_us;
+}
+
+uint64_t call_random(struct call *k)
+{
+    sr_assert(k->run->host != NULL);
+    return k->run->host->random(k->run->host);
 }
 
 uint8_t *call_space(struct call *k, uint32_t r, uint32_t len)

@@ -23,7 +23,8 @@
 #define CALL_ARGS_MAX 250u        /* columns that one kernel is given */
 #define CALL_TEXT_MAX (64u << 20) /* bytes that a kernel makes of one value */
 
-struct run; /* what a program keeps while it runs: failures, memory */
+struct zone; /* engine/base/zone.h */
+struct run;  /* what a program keeps while it runs: failures, memory */
 
 struct call {
     struct sr_column *out;
@@ -93,6 +94,12 @@ void call_text(struct call *k, uint32_t r, const void *bytes, uint32_t len);
 void call_share(struct call *k, uint32_t i);
 /* The run as a whole fails. */
 void call_broken(struct call *k, sr_rc rc);
+
+/* The time zone of the session; NULL: UTC. */
+const struct zone *call_zone(const struct call *k);
+/* Microseconds since the epoch: the same for all rows of a run. */
+int64_t call_now_us(struct call *k);
+uint64_t call_random(struct call *k);
 
 /* By the bits of a column; NULL: no row is NULL. */
 static inline bool valid_bit(const uint64_t *valid, uint32_t r)

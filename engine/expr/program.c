@@ -5,6 +5,7 @@
 
 #include "engine/base/assert.h"
 #include "engine/base/error.h"
+#include "engine/data/schema.h"
 #include "engine/expr/layout.h"
 #include "engine/expr/promote.h"
 #include "engine/expr/run.h"
@@ -19,6 +20,7 @@ struct program {
     uint32_t outs;
     uint32_t *out;               /* registers */
     uint32_t picked;             /* the slot of rows that passed the condition */
+    struct zone *zone;           /* NULL: UTC */
     struct run run;              /* failed and words are kept between runs */
     uint16_t sel[SR_BATCH_ROWS]; /* scratch of a step, then the rows picked */
     uint8_t mark[SR_BATCH_ROWS];
@@ -33,12 +35,12 @@ static sr_rc program_make(struct program **out, const struct program_conf *conf,
     if (!p) {
         return error_set(err, SR_ENOMEM, "out of memory");
     }
-    const char *zone = conf->time_zone;
     sr_rc rc = layout_init(&p->layout, conf, is_folding, err);
-    if (rc == SR_OK && zone && strcmp(zone, "UTC") != 0) {
-        rc = error_set(err, SR_ECONFIG, "table.local-time-zone '%s' is not supported yet; use UTC",
-                       zone);
+    if (rc == SR_OK && conf->time_zone) {
+        rc = zone_load(conf->time_zone, &p->zone, err);
     }
+    p->run.zone = p->zone;
+    p->run.host = conf->host;
     if (rc == SR_OK && conf->condition) {
         p->picked = layout_filter(&p->layout, conf->condition, 0);
         rc = p->layout.rc;
@@ -69,6 +71,7 @@ void program_free(struct program *p)
 {
     if (p) {
         layout_done(&p->layout);
+        zone_free(p->zone);
         free(p->run.words);
         free(p->out);
         free(p);
@@ -447,6 +450,7 @@ sr_rc program_run(struct program *p, struct sr_home *home, const struct sr_view 
     p->run.empty = p->layout.empty;
     p->run.rows = v->rows;
     p->run.rc = SR_OK;
+    p->run.now_us = INT64_MIN;
     for (uint32_t i = 0; i < p->layout.regs; i++) {
         struct reg *g = &p->layout.reg[i];
         g->col = g->kind == REGISTER_INPUT ? v->col[g->column] : g->col;
@@ -477,10 +481,12 @@ sr_rc program_run(struct program *p, struct sr_home *home, const struct sr_view 
 
 /* Runs e over one row without columns. Answers its column, which is the caller's; NULL: see err. */
 static struct sr_column *program_once(struct sr_home *home, const struct expr *e,
-                                      const char *time_zone, struct sr_error *err)
+                                      const char *time_zone, const struct sr_host *host,
+                                      struct sr_error *err)
 {
     struct sr_schema none = {.rowtime = -1};
-    struct program_conf conf = {.in = &none, .out = &e, .outs = 1, .time_zone = time_zone};
+    struct program_conf conf = {
+        .in = &none, .out = &e, .outs = 1, .time_zone = time_zone, .host = host};
     struct program *p = NULL;
     if (program_make(&p, &conf, true, err) != SR_OK || !p) {
         return NULL;
@@ -556,7 +562,7 @@ const struct expr *program_fold(struct arena *a, const struct expr *e, const cha
     struct sr_home *home = home_new();
     struct sr_error err;
     const struct expr *folded = e;
-    struct sr_column *col = home ? program_once(home, e, time_zone, &err) : NULL;
+    struct sr_column *col = home ? program_once(home, e, time_zone, NULL, &err) : NULL;
     if (col) {
         folded = program_literal(a, e, col);
         column_release(col);
@@ -600,17 +606,24 @@ static void program_value_text(struct arena *a, const struct sr_column *c, struc
 }
 
 sr_rc program_constant(struct arena *a, const struct expr *e, const char *time_zone,
-                       struct program_text *out, struct sr_error *err)
+                       const struct sr_host *host, struct program_text *out, struct sr_error *err)
 {
     sr_assert(err);
-    if (!expr_is_constant(e)) {
+    if (e->type.kind == SR_TIMESTAMP_LTZ) { /* shown as the clock of the session shows it */
+        struct sr_type local = type_with(SR_TIMESTAMP, e->type.length, 0);
+        e = expr_cast(a, e, &local, false, err);
+    }
+    if (!e) {
+        return err->rc;
+    }
+    if (!expr_has_no_column(e) || (!host && !expr_is_constant(e))) {
         return error_set(err, SR_ECONFIG, "the expression is not constant");
     }
     struct sr_home *home = home_new();
     if (!home) {
         return error_set(err, SR_ENOMEM, "out of memory");
     }
-    struct sr_column *col = program_once(home, e, time_zone, err);
+    struct sr_column *col = program_once(home, e, time_zone, host, err);
     sr_rc rc = col ? SR_OK : err->rc;
     struct program_text text = {0};
     if (col && sr_is_valid(col, 0)) {

@@ -22,6 +22,8 @@ struct program_conf {
     const struct expr *const *out;
     uint32_t outs;
     const char *time_zone; /* table.local-time-zone */
+    const struct sr_host
+        *host; /* clock and random numbers; NULL: calls that need them are refused */
 };
 
 /* Compiles. The program belongs to one thread. Trees are borrowed for its life. */
@@ -54,7 +56,7 @@ struct program_text {
  * not count; NULL for a NULL: for `eval` and tests. SR_EDATA when computing it fails, SR_ECONFIG
  * when it is not constant. */
 sr_rc program_constant(struct arena *a, const struct expr *e, const char *time_zone,
-                       struct program_text *out, struct sr_error *err);
+                       const struct sr_host *host, struct program_text *out, struct sr_error *err);
 /* A constant folded to a literal; e itself when it is none or when computing it fails. */
 const struct expr *program_fold(struct arena *a, const struct expr *e, const char *time_zone);
 

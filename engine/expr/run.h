@@ -4,6 +4,7 @@
 
 #include <streamrun/op.h>
 
+#include "engine/base/zone.h"
 #include "engine/data/pool.h"
 
 typedef char run_words[sizeof(((struct sr_bad_row *)0)->words)];
@@ -15,6 +16,9 @@ struct run {
     sr_rc rc;                        /* of the run as a whole */
     uint32_t failures;               /* rows that cannot be computed */
     uint64_t failed[SR_BATCH_WORDS]; /* their bits; all clear while failures is 0 */
+    const struct zone *zone;         /* of the session; NULL: UTC */
+    const struct sr_host *host;      /* clock and random numbers; NULL: none are asked for */
+    int64_t now_us;                  /* of this run, once asked for; INT64_MIN before */
     run_words *words;                /* by row, made when the first one fails; kept between runs */
 };
 

@@ -141,8 +141,21 @@ static const struct kernel round_k_date[ROUND_UNITS][2] = {ROUND_DAYS(ROUND_ENTR
 static const struct kernel round_k_time[ROUND_UNITS][2] = {ROUND_CLOCK(ROUND_ENTRY, time, )};
 /* clang-format on */
 
+/* Of a TIMESTAMP_LTZ: on the clock of the session, and back. */
+static bool round_bind_local(struct bind_call *b)
+{
+    struct sr_type type = b->arg[0]->type;
+    b->whole = bind_local(b, 0) ? bind_sub(b, b->func->name, b->arg, b->args) : NULL;
+    b->whole = b->whole ? expr_cast(b->arena, b->whole, &type, false, b->err) : NULL;
+    b->is_said = !b->whole;
+    return !b->is_said;
+}
+
 bool time_round_bind(struct bind_call *b, bool is_ceil)
 {
+    if (b->arg[0]->type.kind == SR_TIMESTAMP_LTZ) {
+        return round_bind_local(b);
+    }
     const struct sr_type *t = &b->arg[0]->type;
     const struct expr *unit = b->arg[1];
     bool is_stamp = type_is_stamp(t->kind), is_long = is_stamp && t->length > INSTANT_DIGITS_SMALL;

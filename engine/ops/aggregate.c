@@ -43,7 +43,7 @@ static sr_rc aggregate_compile(struct aggregate *a, const struct sr_op_open *o,
         return SR_OK;
     }
     struct program_conf conf = {
-        .in = o->in[0], .out = out, .outs = a->inputs, .time_zone = s->time_zone};
+        .in = o->in[0], .out = out, .outs = a->inputs, .time_zone = s->time_zone, .host = o->host};
     return program_new(&a->program, &conf, err);
 }
 

@@ -18,7 +18,7 @@ static sr_rc watermark_open(void *op, const struct sr_op_open *o, struct sr_erro
     struct watermark *w = op;
     const struct watermark_step *step = o->conf;
     struct program_conf conf = {
-        .in = o->in[0], .out = &step->at, .outs = 1, .time_zone = step->time_zone};
+        .in = o->in[0], .out = &step->at, .outs = 1, .time_zone = step->time_zone, .host = o->host};
     w->home = o->home;
     if (!moment_is_time(&step->at->type)) {
         return error_set(err, SR_ECONFIG,

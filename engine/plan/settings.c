@@ -36,8 +36,9 @@ const struct sr_opt settings_opts[] = {
         .doc = "Number of key groups: no keyed step can have more subtasks. It is fixed for the "
                "life of the state."),
     SET("table.local-time-zone", time_zone, .def = "UTC",
-        .doc = "Time zone of the session. Only UTC is there yet; the machine's own zone is never "
-               "used."),
+        .doc = "Time zone of the session: Europe/Berlin, GMT+08:00. TIMESTAMP_LTZ is shown in it, "
+               "and DATE_FORMAT, CURRENT_DATE and the like mean it. The machine's own zone is "
+               "never used."),
     SET("pipeline.auto-watermark-interval", auto_watermark, .def = "200 ms",
         .min = 0, .max = SETTINGS_ALWAYS,
         .doc = "How often watermarks move, in sources with `scan.watermark.emit.strategy: "

@@ -131,9 +131,105 @@ struct ast *ast_upper(struct parser *p, enum ast_kind kind, struct token t)
 
 struct ast *ast_string(struct parser *p, enum ast_kind kind, struct token t)
 {
-    uint32_t len = 0, skip = p->text[t.at] == '\'' ? 0 : 1; /* x'00ff' */
+    uint32_t len = 0, skip = 0;
+    while (p->text[t.at + skip] != '\'') { /* x'00ff', _UTF16'abc' */
+        skip++;
+    }
     char *text = build_unquote(p, p->text + t.at + skip, t.len - skip, &len);
     return build_name(p, build_new(p, kind, t.at, t.at + t.len), text, len);
+}
+
+static int build_hex(char c)
+{
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
+}
+
+static uint32_t build_utf8(char *to, uint32_t code)
+{
+    if (code < 0x80) {
+        to[0] = (char)code;
+        return 1;
+    }
+    uint32_t n = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    for (uint32_t i = n - 1; i > 0; i--) {
+        to[i] = (char)(0x80 | (code & 0x3F));
+        code >>= 6;
+    }
+    to[0] = (char)((0xF00u >> n & 0xFF) | code);
+    return n;
+}
+
+struct ast *ast_unicode(struct parser *p, struct token t, struct token escape)
+{
+    struct ast *n = ast_string(p, AST_STRING, t);
+    if (!n) {
+        return NULL;
+    }
+    char mark = escape.len == 3 ? p->text[escape.at + 1] : '\\';
+    if (escape.len != 0 && (escape.len != 3 || build_hex(mark) >= 0 || strchr("+ '\"", mark))) {
+        parser_fail(p, escape.at, NULL, "UESCAPE takes one character that is no hex digit");
+        return n;
+    }
+    char *text = arena_text_n(p->arena, n->name, n->len); /* it only becomes shorter */
+    uint32_t len = 0;
+    for (uint32_t i = 0; text && i < n->len;) {
+        uint32_t digits = i + 1 < n->len && n->name[i + 1] == '+' ? 6 : 4, from = i + digits - 3,
+                 code = 0;
+        bool is_code = n->name[i] == mark && from + digits <= n->len;
+        for (uint32_t d = 0; is_code && d < digits; d++) {
+            int hex = build_hex(n->name[from + d]);
+            is_code = hex >= 0;
+            code = code << 4 | (uint32_t)(hex & 15);
+        }
+        if (n->name[i] != mark) {
+            text[len++] = n->name[i++];
+        } else if (i + 1 < n->len && n->name[i + 1] == mark) {
+            text[len++] = mark;
+            i += 2;
+        } else if (is_code) {
+            len += build_utf8(text + len, code & 0x1FFFFF);
+            i = from + digits;
+        } else {
+            parser_fail(p, t.at, NULL, "after %c stand four hex digits, or + and six", mark);
+            return n;
+        }
+    }
+    return build_name(p, n, text, len);
+}
+
+struct ast *ast_overlaps(struct parser *p, const struct ast *a, const struct ast *b)
+{
+    if (!a || !b) {
+        return NULL;
+    }
+    const struct ast *const sides[2] = {a, b};
+    struct ast_list *l = NULL;
+    for (int i = 0; i < 2; i++) {
+        if (sides[i]->kind != AST_CALL || strcmp(sides[i]->name, "ROW") != 0 ||
+            sides[i]->count != 2) {
+            parser_fail(p, sides[i]->at, "(from, to) OVERLAPS (from, to)",
+                        "OVERLAPS stands between two periods");
+            return NULL;
+        }
+        l = l ? ast_push(p, l, sides[i]->item[0]) : ast_list(p, sides[i]->item[0]);
+        l = ast_push(p, l, sides[i]->item[1]);
+    }
+    return ast_span(ast_call(p, "OVERLAPS", l), a->at, b->end);
+}
+
+struct ast *ast_between(struct parser *p, const struct ast *x, struct token unit)
+{
+    if (x && (x->kind != AST_CALL || strcmp(x->name, "-") != 0 || x->count != 2)) {
+        parser_fail(p, unit.at, "(a - b) DAY",
+                    "an interval unit stands behind the difference of two times");
+        return NULL;
+    }
+    return x ? ast_call3(p, "INTERVAL BETWEEN", x->item[0], x->item[1],
+                         ast_upper(p, AST_STRING, unit))
+             : NULL;
 }
 
 struct ast *ast_moment(struct parser *p, struct token unit, struct token text)

@@ -37,7 +37,7 @@
 %right NOT.
 %left IS.
 %left EQ NE LT LE GT GE.
-%nonassoc NOT_INFIX BETWEEN IN LIKE SIMILAR.
+%nonassoc NOT_INFIX BETWEEN IN LIKE SIMILAR OVERLAPS.
 %left PLUS MINUS.
 %left STAR SLASH PERCENT CONCAT.
 %right SIGN.
@@ -163,6 +163,7 @@ expr(A) ::= expr(X) LIKE val(Y) ESCAPE val(Z). [LIKE] {
 expr(A) ::= expr(X) NOT_INFIX LIKE val(Y) ESCAPE val(Z). [LIKE] {
     A = ast_call1(p, "NOT", ast_call3(p, "LIKE", X, Y, Z));
 }
+expr(A) ::= expr(X) OVERLAPS val(Y).           { A = ast_overlaps(p, X, Y); }
 expr(A) ::= expr(X) SIMILAR TO val(Y). [LIKE] {
     A = ast_call2(p, "SIMILAR TO", X, Y);
 }
@@ -187,6 +188,9 @@ val(A) ::= val(X) CONCAT val(Y).               { A = ast_call2(p, "||", X, Y); }
 val(A) ::= MINUS(T) val(X). [SIGN]             { A = ast_span(ast_negate(p, X), T.at, 0); }
 val(A) ::= PLUS val(X). [SIGN]                 { A = X; }
 val(A) ::= LP expr(X) RP.                      { A = X; }
+val(A) ::= LP(T) expr(X) RP UNIT(U) precision unit_to(V). {
+    A = ast_span(ast_between(p, X, U), T.at, V.len ? V.at + V.len : U.at + U.len);
+}
 val(A) ::= LP(T) expr(X) COMMA exprs(L) RP(U). {
     A = ast_span(ast_call(p, "ROW", ast_prepend(p, L, X)), T.at, U.at + 1);
 }
@@ -204,7 +208,12 @@ literal(A) ::= NUMBER(T).                      { A = ast_leaf(p, AST_NUMBER, T);
 literal(A) ::= STRING(T).                      { A = ast_string(p, AST_STRING, T); }
 literal(A) ::= BINARY(T).                      { A = ast_string(p, AST_BINARY, T); }
 literal(A) ::= NULL(T).                        { A = ast_leaf(p, AST_NULL, T); }
-literal(A) ::= UNKNOWN(T).                     { A = ast_leaf(p, AST_NULL, T); }
+literal(A) ::= USTRING(T).                     { A = ast_unicode(p, T, (struct token){0, 0}); }
+literal(A) ::= USTRING(T) UESCAPE STRING(E).   { A = ast_span(ast_unicode(p, T, E), T.at, E.at + E.len); }
+literal(A) ::= UNKNOWN(T). {
+    A = ast_leaf(p, AST_NULL, T);
+    if (A) A->unit = "BOOLEAN";
+}
 literal(A) ::= TRUE(T).                        { A = ast_upper(p, AST_BOOL, T); }
 literal(A) ::= FALSE(T).                       { A = ast_upper(p, AST_BOOL, T); }
 literal(A) ::= DATE(U) STRING(T).              { A = ast_moment(p, U, T); }

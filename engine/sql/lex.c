@@ -160,6 +160,11 @@ static int lex_word(struct parser *p, uint32_t at, struct token *out)
     while (end < p->len && lex_is_word(p->text[end])) {
         end++;
     }
+    if (p->text[at] == '_' && end < p->len && p->text[end] == '\'') { /* _UTF16'...' */
+        uint32_t len = lex_quoted(p, end);
+        *out = (struct token){at, end - at + len};
+        return len > 0 ? TK_STRING : -1;
+    }
     *out = (struct token){at, end - at};
     int kind = lex_keyword(p->text + at, end - at);
     switch (kind) {
@@ -189,6 +194,20 @@ static int lex_prefixed(struct parser *p, uint32_t at, struct token *out)
         return -1;
     }
     return p->text[at] == 'x' || p->text[at] == 'X' ? TK_BINARY : TK_STRING;
+}
+
+/* U&'d\0061t' */
+static bool lex_is_unicode(const struct parser *p, uint32_t at)
+{
+    return p->len - at > 2 && (p->text[at] == 'u' || p->text[at] == 'U') &&
+           p->text[at + 1] == '&' && p->text[at + 2] == '\'';
+}
+
+static int lex_unicode(struct parser *p, uint32_t at, struct token *out)
+{
+    uint32_t len = lex_quoted(p, at + 2);
+    *out = (struct token){at, len + 2};
+    return len > 0 ? TK_USTRING : -1;
 }
 
 static int lex_text(struct parser *p, uint32_t at, struct token *out)
@@ -253,6 +272,8 @@ int lex_next(struct parser *p, uint32_t *at, struct token *out)
     }
     if (c == '\'' || c == '`') {
         kind = lex_text(p, i, out);
+    } else if (lex_is_unicode(p, i)) {
+        kind = lex_unicode(p, i, out);
     } else if (next == '\'' && lex_is_prefix(c)) {
         kind = lex_prefixed(p, i, out);
     } else if (lex_is_digit(c) || (c == '.' && lex_is_digit(next))) {

@@ -39,9 +39,8 @@ void parser_fail(struct parser *p, uint32_t at, const char *hint, const char *fm
 static bool parse_is_for_later(const char *word, uint32_t len)
 {
     static const char *const later[] = {
-        "CROSS",     "EXCEPT", "EXISTS", "FETCH",           "FULL",    "INNER",
-        "INTERSECT", "JOIN",   "LIMIT",  "MATCH_RECOGNIZE", "ORDER",   "OVER",
-        "OVERLAPS",  "UNION",  "VALUES", "WINDOW",          "COLLATE",
+        "CROSS", "EXCEPT",          "EXISTS", "FETCH", "FULL",  "INNER",  "INTERSECT", "JOIN",
+        "LIMIT", "MATCH_RECOGNIZE", "ORDER",  "OVER",  "UNION", "VALUES", "WINDOW",    "COLLATE",
     };
     for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++) {
         if (strlen(later[i]) == len && strncasecmp(later[i], word, len) == 0) {

@@ -43,6 +43,10 @@ struct ast *ast_word(struct parser *p, struct token t);                     /* w
 struct ast *ast_upper(struct parser *p, enum ast_kind kind, struct token t);
 struct ast *ast_string(struct parser *p, enum ast_kind kind, struct token t); /* '..' unquoted */
 struct ast *ast_moment(struct parser *p, struct token unit, struct token text);
+struct ast *ast_unicode(struct parser *p, struct token t, struct token escape); /* U&'d!0061' */
+/* (a, b) OVERLAPS (c, d), and (a - b) DAY. */
+struct ast *ast_overlaps(struct parser *p, const struct ast *a, const struct ast *b);
+struct ast *ast_between(struct parser *p, const struct ast *x, struct token unit);
 struct ast *ast_of(struct parser *p, enum ast_kind kind, const struct ast_list *items);
 struct ast *ast_of1(struct parser *p, enum ast_kind kind, const struct ast *item);
 struct ast *ast_of2(struct parser *p, enum ast_kind kind, const struct ast *a, const struct ast *b);

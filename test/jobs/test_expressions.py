@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import sqlite3
+import time
 
 from harness import ok, test
 
@@ -46,3 +47,49 @@ sinks:
         assert dict(db.execute("SELECT t, n FROM g")) == dict.fromkeys(NANOS[:3], 1)
         ends = db.execute("SELECT * FROM e").fetchall()
         assert ends == [(NANOS[2], NANOS[0], NANOS[0])], ends
+
+
+@test
+def a_time_zone_of_the_session_is_meant_throughout(p):
+    """table.local-time-zone in casts, parts, formats and comparisons; unknown zones are faults."""
+    p.write("in.csv", "0,2020-07-01 12:00:00\n1,2020-03-08 02:30:00\n2,2020-11-01 01:30:00\n")
+    job = """
+table.local-time-zone: America/New_York
+sources:
+  s: {connector: filesystem, path: in.csv, format: csv, schema: {id: INT, t: TIMESTAMP(3)}}
+transforms:
+  calc:
+    from: s
+    select: [id, CAST(t AS TIMESTAMP_LTZ(3)) AS z, "DATE_FORMAT(TO_TIMESTAMP_LTZ(0), 'yyyy-MM-dd HH:mm') AS f",
+             FROM_UNIXTIME(0) AS u, CAST(CAST(t AS TIMESTAMP_LTZ(3)) AS STRING) AS c, UNIX_TIMESTAMP(CAST(t AS STRING)) AS x,
+             CAST(FLOOR(TO_TIMESTAMP_LTZ(0) TO DAY) AS STRING) AS d, "TO_TIMESTAMP_LTZ(0) < TIMESTAMP '1970-01-01 00:00:00' AS b"]
+sinks:
+  out: {from: calc, connector: filesystem, path: out.json, format: json}
+"""
+    ok(p.run("run", p.write("job.yaml", job)))
+    rows = sorted((json.loads(line) for line in (p.dir / "out.json").read_text().splitlines()), key=lambda r: r["id"])
+    same = {"f": "1969-12-31 19:00", "u": "1969-12-31 19:00:00", "d": "1969-12-31 00:00:00.000", "b": True}
+    assert rows == [
+        {"id": 0, "z": "2020-07-01 16:00:00Z", "c": "2020-07-01 12:00:00.000", "x": 1593619200, **same},
+        {"id": 1, "z": "2020-03-08 07:30:00Z", "c": "2020-03-08 03:30:00.000", "x": 1583652600, **same},
+        {"id": 2, "z": "2020-11-01 05:30:00Z", "c": "2020-11-01 01:30:00.000", "x": 1604212200, **same}], rows
+    done = ok(p.run("run", p.write("bad.yaml", job.replace("New_York", "Old_York"))), 3)
+    assert b"bad.yaml:2:" in done.stderr and b"no time zone 'America/Old_York'" in done.stderr, done.stderr
+
+
+@test
+def the_time_now_is_that_of_the_row(p):
+    job = """
+sources:
+  s: {connector: stdin, format: raw, schema: {line: STRING}}
+transforms:
+  calc: {from: s, select: [CURRENT_TIMESTAMP AS now, LOCALTIMESTAMP AS wall, UNIX_TIMESTAMP() AS seconds, UUID() AS id]}
+sinks:
+  out: {from: calc, connector: filesystem, path: out.json, format: json}
+"""
+    before = int(time.time())
+    ok(p.run("run", p.write("job.yaml", job), stdin=b"a\nb\n"))
+    rows = [json.loads(line) for line in (p.dir / "out.json").read_text().splitlines()]
+    assert len(rows) == 2 and rows[0]["id"] != rows[1]["id"], rows
+    for row in rows:
+        assert before <= row["seconds"] <= time.time() and row["now"] == row["wall"] + "Z", row

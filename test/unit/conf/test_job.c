@@ -263,7 +263,6 @@ START_TEST(not_there_yet)
         "high-availability.type: zookeeper\n",
         "table.exec.state.ttl: 1 h\n",
         "restart-strategy.type: failure-rate\n",
-        "table.local-time-zone: Europe/Berlin\n",
     };
     char yaml[512];
 
@@ -678,6 +677,11 @@ START_TEST(what_must_be)
     (void)kit_only(&k, 1, 22, "above pipeline.max-parallelism (128)");
     ck_assert_int_eq(kit_read(&k, "table.local-time-zone: Etc/UTC\n" KIT_HEAD KIT_SINK), SR_OK);
     ck_assert_str_eq(k.job->settings.time_zone, "UTC");
+    ck_assert_int_eq(kit_read(&k, "table.local-time-zone: Europe/Berlin\n" KIT_HEAD KIT_SINK),
+                     SR_OK);
+    ck_assert_str_eq(k.job->settings.time_zone, "Europe/Berlin");
+    (void)kit_read(&k, "table.local-time-zone: Europe/Nowhere\n" KIT_HEAD KIT_SINK);
+    (void)kit_only(&k, 1, 24, "no time zone 'Europe/Nowhere'");
     (void)kit_read_source(&k, "    text:\n");
     (void)kit_only(&k, 4, 5, "'sources.in.text' has no value");
     (void)kit_read_source(&k, "    text: [a]\n");

@@ -13,6 +13,21 @@
 
 #define LINE_MAX_BYTES 8192
 
+/* A clock that stands still; the same numbers in every run. */
+static int64_t golden_wall_us(const struct sr_host *h)
+{
+    (void)h;
+    return INT64_C(1700000000123456);
+}
+static uint64_t golden_random(const struct sr_host *h)
+{
+    static uint64_t n;
+    (void)h;
+    return ++n * UINT64_C(0x9E3779B97F4A7C15);
+}
+static const struct sr_host golden_host = {
+    .size = sizeof(golden_host), .wall_us = golden_wall_us, .random = golden_random};
+
 struct tally {
     char group[40];
     unsigned rows, agree;
@@ -63,7 +78,7 @@ static bool agrees(struct arena *a, const char *text, const char *type, char *va
     }
     const char *ours = type_text(a, &e->type);
     struct program_text v;
-    if (program_constant(a, e, "UTC", &v, &err) != SR_OK) {
+    if (program_constant(a, e, "UTC", &golden_host, &v, &err) != SR_OK) {
         (void)snprintf(got, room, "%s fails: %s", ours, err.words);
         return strncmp(value, "!RUNTIME", 8) == 0;
     }
