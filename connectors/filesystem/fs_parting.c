@@ -137,8 +137,8 @@ static bool fs_parting_escape(struct sr_out *out, const char *s, size_t len)
     return true;
 }
 
-/* As Java's LocalDateTime writes itself, which Flink does: no seconds where there are none, and 3, 6
- * or 9 digits of them. */
+/* As Java's LocalDateTime writes itself, which Flink does: no seconds where there are none, and
+ * 3, 6 or 9 digits of them. */
 static uint32_t fs_parting_moment(char *to, struct moment m)
 {
     int64_t day = m.seconds / FS_DAY, second = m.seconds % FS_DAY;

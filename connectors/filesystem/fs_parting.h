@@ -1,8 +1,8 @@
 /* Which partition each row of a filesystem sink belongs to, and what of it goes into files.
  *
  * A partition is named as Hive does: `day=2026-01-31/hour=10`, keys in the order of partition-keys,
- * bytes that mean something to shells, URLs or Hive as %XX, and NULL or '' by a name of its own. The
- * columns that name it do not stand in the files.
+ * bytes that mean something to shells, URLs or Hive as %XX, and NULL or '' by a name of its own.
+ * The columns that name it do not stand in the files.
  *
  *   fs_parting_open -> { fs_parting_begin -> { fs_parting_rewind? -> fs_parting_next* } }*
  *       -> fs_parting_done
@@ -45,8 +45,8 @@ sr_rc fs_parting_begin(struct fs_parting *p, const struct sr_view *v, uint32_t f
                        uint32_t *limit, struct sr_error *err);
 /* All rows are to be given again. */
 void fs_parting_rewind(struct fs_parting *p);
-/* The rows before `limit` of a partition that was not given yet, in p->piece; its name is good until
- * the next begin. NULL: there is none. */
+/* The rows before `limit` of a partition that was not given yet, in p->piece; its name is good
+ * until the next begin. NULL: there is none. */
 const char *fs_parting_next(struct fs_parting *p, const struct sr_view *v, uint32_t limit);
 void fs_parting_done(struct fs_parting *p);
 

@@ -5,7 +5,7 @@
  *   plain file  .<name>.<sink>-<lineage>-<attempt>-<n>.inprogress -> <name>
  *
  * <sink> are 8 hex digits made of the job and the step, so that several sinks may share a directory
- * and each finds only its own leftovers. Hidden files of all partitions lie in the directory itself.
+ * and each finds only its own leftovers. Hidden files of all partitions lie in the directory.
  */
 #ifndef CONNECTORS_FILESYSTEM_FS_PLACE_H
 #define CONNECTORS_FILESYSTEM_FS_PLACE_H

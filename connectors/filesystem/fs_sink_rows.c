@@ -93,8 +93,8 @@ static sr_rc fs_sink_append_group(struct fs_sink *s, const struct fs_group *g, s
     return rc;
 }
 
-/* Rows of a view go to several files, but those that are taken are the ones before a bad one: so all
- * of them are encoded before any is written. */
+/* Rows of a view go to several files, but those that are taken are the ones before a bad one: so
+ * all of them are encoded before any is written. */
 static sr_rc fs_sink_put_parted(struct fs_sink *s, const struct sr_view *v, uint32_t from,
                                 uint32_t *done, struct sr_error *err)
 {

@@ -27,7 +27,7 @@ class Place:
         self.children = []
         self.env = {**os.environ, "STREAMRUN_RUN_DIR": str(self.dir / "run"), "XDG_STATE_HOME": str(self.dir / "state"),
                     "HOME": str(self.dir), "STREAMRUN_DEMO_DIR": str(self.dir), "PAGE_HITS_DIR": str(self.dir),
-                    "WORDS_DIR": str(self.dir), "PARTS_DIR": str(self.dir), "PACKAGE_LOG": str(self.dir / "dpkg.log*")}
+                    "WORDS_DIR": str(self.dir), "PARTS_DIR": str(self.dir), "TOTALS_DIR": str(self.dir), "PACKAGE_LOG": str(self.dir / "dpkg.log*")}
         for name in ("STREAMRUN_CONF_DIR", "TZ"):
             self.env.pop(name, None)
 

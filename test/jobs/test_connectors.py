@@ -267,3 +267,44 @@ def the_directory_may_vanish_between_two_checkpoints(p):
     child.stdin.close()
     child.stdin = None
     ended(child)
+
+
+def totals_of(p, *more):
+    ok(p.run("run", p.job("totals.yaml"), "-D", "sources.events.rows-per-second=1000000000", *more))
+    return rows_of(p.dir / "totals.sqlite", "select customer, orders, notes, total, last_id from totals")
+
+
+@test
+def totals_of_made_up_orders(p):
+    rows = totals_of(p)
+    assert sum(r[1] for r in rows) == 100000 and max(r[4] for r in rows) == 100000, rows[:3]
+    assert len(rows) == 500 and 45000 < sum(r[2] for r in rows) < 55000
+    assert all(1 <= float(r[3]) / r[1] <= 1000 for r in rows)
+    (p.dir / "totals.sqlite").unlink()
+    assert totals_of(p, "--fresh", "-p", "1") == rows, "the same seed made other rows"
+
+
+@test
+def made_up_rows_go_on_behind_kills(p):
+    job = p.write("job.yaml", f"""pipeline.name: made
+parallelism.default: 2
+execution.checkpointing: {{interval: 10ms, dir: "file://{p.dir}/store"}}
+restart-strategy.type: none
+sources:
+  events:
+    connector: datagen
+    rows-per-second: 20000
+    fields.id: {{kind: sequence, start: 1, end: 10000}}
+    fields.x.length: 6
+    schema: {{id: BIGINT, x: STRING}}
+sinks:
+  out: {{from: events, connector: filesystem, path: out/, format: csv, sink.delivery-guarantee: exactly-once}}
+""")
+    for parallelism in (2, 3, 1):
+        child = p.start("run", job, "--continue", "-p", parallelism)
+        wait_for("checkpoints", lambda: child.poll() is not None or completed(p, "made") >= 3)
+        child.send_signal(SIGKILL)
+        child.wait()
+    ok(p.run("run", job, "--continue"))
+    lines = [line for f in (p.dir / "out").glob("part-*") for line in f.read_text().splitlines()]
+    assert sorted(int(line.split(",")[0]) for line in lines) == list(range(1, 10001)), len(lines)

@@ -143,6 +143,25 @@ static void source_flush(struct source_run *r)
     r->held = NULL;
 }
 
+/* Takes the rows that are in the builder. */
+static void source_seal(struct source_run *r, uint32_t split)
+{
+    struct sr_view *v = NULL;
+    ck_assert_int_eq(builder_seal(&r->builder, &v, &r->err), SR_OK);
+    r->rows += v ? v->rows : 0;
+    source_flush(r); /* the view before: its bytes must have outlived this poll */
+    r->held = v;
+    r->held_split = split;
+}
+
+/* Rows that the source made: all of them are consumed. */
+static void source_take_rows(struct source_run *r, uint32_t part, const struct sr_poll *p)
+{
+    uint32_t i = source_find(r, part, p->split);
+    r->kit->type->consume(r->reader[part], p->split, r->builder.rows);
+    source_seal(r, i);
+}
+
 /* Decodes what a poll showed, at most `max` rows, and consumes just that. */
 static void source_decode(struct source_run *r, uint32_t part, const struct sr_poll *p,
                           uint32_t max)
@@ -161,12 +180,7 @@ static void source_decode(struct source_run *r, uint32_t part, const struct sr_p
                           .bad = bad};
     ck_assert_int_eq(line_format.decode(NULL, &d, &r->err), SR_OK);
     r->kit->type->consume(r->reader[part], p->split, d.used);
-    struct sr_view *v = NULL;
-    ck_assert_int_eq(builder_seal(&r->builder, &v, &r->err), SR_OK);
-    r->rows += v ? v->rows : 0;
-    source_flush(r); /* the view before: its bytes must have outlived this poll */
-    r->held = v;
-    r->held_split = i;
+    source_seal(r, i);
 }
 
 static enum sr_polled source_read(struct source_run *r, uint32_t rows_max)
@@ -182,6 +196,11 @@ static enum sr_polled source_read(struct source_run *r, uint32_t rows_max)
         for (uint32_t i = 0; i < r->splits; i++) {
             has_split = has_split || (r->split[i].part == part && !r->split[i].is_done);
         }
+        if (r->kit->makes_rows) {
+            uint32_t max = rows_max - r->rows;
+            r->builder.rows_max = max < r->room ? max : r->room;
+            p.rows = &r->builder;
+        }
         if (has_split) {
             got = r->kit->type->poll(r->reader[part], &p, &r->err);
         } else if (!has_ended[part]) {
@@ -194,7 +213,11 @@ static enum sr_polled source_read(struct source_run *r, uint32_t rows_max)
         if (got == SR_POLL_DATA) {
             ck_assert_msg(p.passed == 0 || p.len == 0, "a record is passed over alone");
             r->passed += p.passed > 0 ? 1 : 0;
-            source_decode(r, part, &p, rows_max - r->rows);
+            if (r->kit->makes_rows) {
+                source_take_rows(r, part, &p);
+            } else {
+                source_decode(r, part, &p, rows_max - r->rows);
+            }
         }
         if (got == SR_POLL_SPLIT_END) {
             r->split[source_find(r, part, p.split)].is_done = true;
@@ -352,7 +375,12 @@ void source_kit_check(const struct source_kit *k)
     if (k->cannot_resume) {
         return;
     }
-    ck_assert_str_eq(source_kit_read(k, 2, 3), all);
+    const char *two = source_kit_read(k, 2, 3);
+    if (k->splits_vary) {
+        ck_assert_str_eq(source_kit_lines(k->stage, two), source_kit_lines(k->stage, all));
+    } else {
+        ck_assert_str_eq(two, all);
+    }
     uint32_t rows = 0;
     for (const char *at = all; *at; at = strchr(at, '\n') + 1) {
         rows++;

@@ -1,6 +1,7 @@
 /* Conformance of sources: what struct sr_source_type promises, run against one type.
  *
- * The source is read through line_format, so its rows are lines.
+ * The source is read through line_format, so its rows are lines; one that makes rows makes one
+ * STRING, `line`.
  */
 #ifndef TEST_KIT_SOURCE_KIT_H
 #define TEST_KIT_SOURCE_KIT_H
@@ -17,6 +18,8 @@ struct source_kit {
     const void *conf;
     bool cannot_resume; /* a source that cannot rewind */
     bool may_pass;      /* records over the limit are passed over */
+    bool makes_rows;    /* fills the column itself */
+    bool splits_vary;   /* with the number of readers */
 };
 
 /* A running source: its discoverer, its readers, and what was read. */
