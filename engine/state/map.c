@@ -69,7 +69,7 @@ static uint32_t map_links_size(enum sr_map_kind kind)
     return 0;
 }
 
-/* Widest columns first, so that none needs padding; then the NULL bits. */
+/* Widest columns first, so that none needs padding; then the NULL bits, where there are many. */
 static void map_lay_out(struct map *m, struct sr_map_column *column)
 {
     uint32_t at = (uint32_t)sizeof(struct record) + map_links_size(m->kind);
@@ -83,8 +83,9 @@ static void map_lay_out(struct map *m, struct sr_map_column *column)
         }
     }
     m->head.namespace_at = offsetof(struct record, space);
-    m->head.nulls = at;
-    m->head.stride = (at + (columns + 7) / 8 + 7) & ~7u;
+    bool is_narrow = columns <= 8;
+    m->head.nulls = is_narrow ? (uint32_t)offsetof(struct record, nulls) : at;
+    m->head.stride = (at + (is_narrow ? 0 : (columns + 7) / 8) + 7) & ~7u;
     m->head.shift = MAP_SHIFT_MIN;
     while (m->head.shift < MAP_SHIFT_MAX &&
            m->head.stride << (m->head.shift + 1) <= MAP_PAGE_BYTES) {

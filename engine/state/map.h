@@ -26,7 +26,8 @@
 struct record {
     uint32_t hash; /* of key and namespace; in a free record the next free slot */
     uint16_t group;
-    uint16_t is_used;
+    uint8_t is_used;
+    uint8_t nulls; /* the NULL bits of a map of few columns; others have them behind the columns */
     int64_t timer; /* SR_TIMER_NONE: none */
     int64_t space; /* the namespace */
 };
