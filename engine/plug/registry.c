@@ -8,6 +8,7 @@
 #include "engine/base/error.h"
 #include "engine/base/nearest.h"
 #include "engine/plug/load.h"
+#include "engine/plug/whole.h"
 
 #define REGISTRY_KINDS     4u
 #define REGISTRY_TYPES_MAX 4096u /* of one kind */
@@ -265,6 +266,41 @@ sr_rc registry_add_op(struct registry *r, const struct sr_op_type *t, struct sr_
     return registry_add_entry(r, REGISTRY_OP, &e, t->size >= sizeof(*t), err);
 }
 
+/* The member that the type of an entry lacks; operators come from the engine only. */
+static const char *registry_missing(enum registry_kind kind, const struct registry_entry *e)
+{
+    switch (kind) {
+    case REGISTRY_SOURCE:
+        return whole_source(e->type);
+    case REGISTRY_SINK:
+        return whole_sink(e->type);
+    case REGISTRY_FORMAT:
+        return whole_format(e->type);
+    case REGISTRY_OP:
+        break;
+    }
+    return NULL;
+}
+
+static sr_rc registry_check_whole(const struct sr_plugin *p, struct sr_error *err)
+{
+    struct registry_entry e;
+    bool is_whole;
+
+    sr_rc rc = registry_check_abi(p, err);
+    for (uint32_t k = 0; rc == SR_OK && k < REGISTRY_KINDS; k++) {
+        enum registry_kind kind = (enum registry_kind)k;
+        for (uint32_t i = 0; registry_brought(p, kind, i, &e, &is_whole); i++) {
+            const char *missing = is_whole ? registry_missing(kind, &e) : NULL;
+            if (missing) {
+                return error_set(err, SR_EABI, "plugin '%s': %s '%s' has no '%s'", p->name,
+                                 registry_words[kind], e.item.name ? e.item.name : "", missing);
+            }
+        }
+    }
+    return rc;
+}
+
 sr_rc registry_load(struct registry *r, const char *path, struct sr_error *err)
 {
     const struct sr_plugin *p = NULL;
@@ -272,7 +308,8 @@ sr_rc registry_load(struct registry *r, const char *path, struct sr_error *err)
     sr_assert(r && path);
     sr_rc rc = load_module(path, &p, err);
     if (rc == SR_OK) {
-        rc = registry_add(r, p, err);
+        rc = registry_check_whole(p, err);
+        rc = rc == SR_OK ? registry_add(r, p, err) : rc;
         if (rc != SR_OK) {
             rc = error_wrap(err, "%s", path);
         }
@@ -299,6 +336,15 @@ static bool registry_is_file_name(const char *name)
     return len > 0 && len <= REGISTRY_NAME_MAX && name[len] == '\0';
 }
 
+static bool registry_has(const struct registry *r, const char *name)
+{
+    bool has = false;
+    for (uint32_t k = 0; k < REGISTRY_KINDS; k++) {
+        has = has || registry_find(r, (enum registry_kind)k, name);
+    }
+    return has;
+}
+
 /* Adds DIR/<name>.so if there is such a file. */
 static void registry_try_module(struct registry *r, const char *name)
 {
@@ -316,6 +362,10 @@ static void registry_try_module(struct registry *r, const char *name)
     sr_rc rc = registry_load(r, path, &r->fault);
     /* Already there: the module was loaded before, and brings no type of this kind. */
     r->has_fault = rc != SR_OK && rc != SR_EABSENT && rc != SR_EEXISTS;
+    if (rc == SR_OK && !registry_has(r, name)) {
+        r->has_fault = true;
+        (void)error_set(&r->fault, SR_EABSENT, "%s brings nothing of the name '%s'", path, name);
+    }
     free(path);
 }
 

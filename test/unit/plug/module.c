@@ -4,12 +4,27 @@
 extern int module_nobody_has_this(void);
 
 #ifndef MODULE_WITHOUT_SYMBOL
+static sr_rc module_check(const void *conf, const struct sr_schema *schema, bool is_write,
+                          uint32_t *flags, struct sr_error *err)
+{
+    (void)conf, (void)schema, (void)is_write, (void)err;
+    *flags = 0;
+    return SR_OK;
+}
+#ifdef MODULE_NOT_WHOLE
 static const struct sr_source_type module_source = {
     .size = sizeof(struct sr_source_type), .name = "module-source", .doc = "For tests."};
-static const struct sr_format_type module_format = {
-    .size = sizeof(struct sr_format_type), .name = "module_good", .doc = "For tests."};
 static const struct sr_source_type *const module_sources[] = {&module_source, NULL};
-static const struct sr_format_type *const module_formats[] = {&module_format, NULL};
+#endif
+static const struct sr_format_type module_format = {.size = sizeof(struct sr_format_type),
+                                                    .name = "module_good",
+                                                    .doc = "For tests.",
+                                                    .check = module_check};
+static const struct sr_format_type module_more = {.size = sizeof(struct sr_format_type),
+                                                  .name = "module_more",
+                                                  .doc = "For tests.",
+                                                  .check = module_check};
+static const struct sr_format_type *const module_formats[] = {&module_format, &module_more, NULL};
 
 SR_PLUGIN(module) = {
 #ifdef MODULE_OTHER_ABI
@@ -20,7 +35,9 @@ SR_PLUGIN(module) = {
     .abi_minor = SR_ABI_MINOR,
     .name = "module",
     .version = "1",
+#ifdef MODULE_NOT_WHOLE
     .sources = module_sources,
+#endif
     .formats = module_formats,
 };
 #endif

@@ -146,7 +146,7 @@ START_TEST(modules)
     ck_assert_ptr_null(registry_format(r, "module_good"));
     ck_assert_int_eq(registry_set_dir(r, MODULES, &err), SR_OK);
     ck_assert_ptr_nonnull(registry_format(r, "module_good"));
-    ck_assert_ptr_nonnull(registry_source(r, "module-source"));
+    ck_assert_ptr_nonnull(registry_format(r, "module_more"));
     /* Asked for as another kind: the module is there, and no fault. */
     ck_assert_ptr_null(registry_sink(r, "module_good"));
     ck_assert_ptr_null(registry_fault(r));
@@ -160,7 +160,7 @@ START_TEST(modules)
 
     r = registry_new();
     ck_assert_int_eq(registry_load(r, MODULES "/module_good.so", &err), SR_OK);
-    ck_assert_ptr_nonnull(registry_source(r, "module-source"));
+    ck_assert_ptr_nonnull(registry_format(r, "module_more"));
     ck_assert_int_eq(registry_load(r, MODULES "/module_good.so", &err), SR_EEXISTS);
     registry_free(r);
 }
@@ -196,6 +196,7 @@ START_TEST(no_modules)
     refused(MODULES "/module_other_abi.so", SR_EABI, "plugin interface");
     refused(MODULES "/module_without_symbol.so", SR_EABI, "no symbol sr_plugin_module");
     refused(MODULES "/module_undefined.so", SR_EABI, "module_nobody_has_this");
+    refused(MODULES "/module_not_whole.so", SR_EABI, "source 'module-source' has no 'check'");
     refused(MODULES "/absent.so", SR_EABSENT, "absent.so");
     refused("/tmp", SR_EABI, "not a regular file");
 
