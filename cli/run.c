@@ -11,6 +11,7 @@
 #include "cli/rundir.h"
 #include "cli/show.h"
 #include "cli/summary.h"
+#include "cli/suspects.h"
 #include "engine/base/error.h"
 #include "engine/ckpt/store.h"
 #include "engine/run/supervise.h"
@@ -321,6 +322,11 @@ static enum cli_exit run_supervise(struct run *r)
     struct supervise *job = NULL;
     struct monitor *monitor = NULL;
     const struct settings *settings = &r->loaded.job->settings;
+    struct suspects suspects = {.path = NULL};
+    if (settings->poison_failures > 0 &&
+        suspects_open(&suspects, c, r->store, r->run_dir, r->loaded.job->id, &err) != SR_OK) {
+        return cli_fail(c, CLI_FAILED, "%s", err.words);
+    }
     struct run_conf conf = {.env = &c->env,
                             .plan = r->loaded.plan,
                             .store = r->store,
@@ -329,6 +335,8 @@ static enum cli_exit run_supervise(struct run *r)
                             .may_drop_state = settings->may_drop_state ||
                                               args_has(r->args, "allow-non-restored-state"),
                             .goes_on = run_goes_on(r),
+                            .poison_path = suspects.path,
+                            .crumbs = suspects.crumbs,
                             .on_running = run_on_running,
                             .ctx = r};
     sr_rc rc = supervise_new(&job, &conf, &err);
@@ -353,6 +361,7 @@ static enum cli_exit run_supervise(struct run *r)
         code = run_ended(r, job, end, &err);
     }
     supervise_free(job);
+    suspects_close(&suspects, c);
     return code;
 }
 

@@ -230,18 +230,21 @@ static sr_rc crew_open_tasks(struct crew *c, const struct crew_conf *conf, struc
         const struct plan_vertex *v = &c->plan->vertex[i];
         for (uint32_t part = 0; part < v->parallelism; part++) {
             uint32_t index = c->first[i] + part;
-            struct task_conf task = {.plan = c->plan,
-                                     .vertex = v,
-                                     .env = c->env,
-                                     .pool = c->pool[v->node[0]],
-                                     .reports = &c->reports,
-                                     .sink_open = &conf->sink_open,
-                                     .index = index,
-                                     .part = part,
-                                     .ledger = &c->ledger,
-                                     .attempt = conf->attempt,
-                                     .letters_part = letters_part,
-                                     .letters_parts = plan_aside_writers(c->plan)};
+            struct task_conf task = {
+                .plan = c->plan,
+                .vertex = v,
+                .env = c->env,
+                .pool = c->pool[v->node[0]],
+                .reports = &c->reports,
+                .sink_open = &conf->sink_open,
+                .index = index,
+                .part = part,
+                .ledger = &c->ledger,
+                .poison = conf->poison,
+                .crumb = conf->crumbs && index < CRUMBS_MAX ? &conf->crumbs->crumb[index] : NULL,
+                .attempt = conf->attempt,
+                .letters_part = letters_part,
+                .letters_parts = plan_aside_writers(c->plan)};
             if (plan_sets_aside(c->plan, v)) letters_part++;
             sr_rc rc = task_open(&c->task[index], &task, err);
             if (rc != SR_OK) return rc;

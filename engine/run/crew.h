@@ -32,6 +32,8 @@ struct crew_conf {
     struct sr_sink_open sink_open;  /* job_id, lineage, attempt, checkpoint, redo_dir, is_bounded */
     uint64_t attempt;               /* of the job, as people count: 1 is its first run */
     const struct manifest *restore; /* NULL: begin at the beginning */
+    const struct poison *poison;    /* records to be set aside; NULL: none */
+    struct crumbs *crumbs;          /* NULL: none */
     bool may_drop_state;
     bool is_at_least_once; /* gates count barriers, and read on */
     bool goes_on;          /* bounded sources: behind their end, in a later run */

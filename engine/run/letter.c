@@ -14,6 +14,7 @@ struct letter letter_of_row(const struct plan *p, const struct plan_node *node,
                             size_t words_max)
 {
     struct letter l = {.node = node,
+                       .step = node->step,
                        .view = v,
                        .row = row,
                        .words = words,

@@ -11,6 +11,7 @@
 
 struct letter {
     const struct plan_node *node; /* whose decode, expression or write it was */
+    const char *step;             /* node's, unless told otherwise */
     const struct plan_node *source;
     const char *split; /* NULL: not known where it is from; so is all up to `raw` */
     enum origin_kind kind;

@@ -47,6 +47,7 @@ static void letters_close_encoder(struct letters *l)
 
 void letters_close(struct letters *l)
 {
+    culprit_done(&l->culprit);
     if (!l->node) return;
     sink_close(&l->sink);
     letters_close_encoder(l);
@@ -210,7 +211,7 @@ sr_rc letters_add(struct letters *l, const struct letter *one, struct sr_error *
         len = l->json.len;
     }
     sr_put_i64(&l->rows, ASIDE_TIME, l->env->wall_us(l->env) / 1000 * 1000);
-    letters_put_text(l, ASIDE_STEP, one->node->step, strlen(one->node->step));
+    letters_put_text(l, ASIDE_STEP, one->step, strlen(one->step));
     letters_put_place(l, one);
     letters_put_text(l, ASIDE_ERROR, one->words, (size_t)one->words_len);
     letters_put_raw(l, raw, len);
@@ -225,11 +226,32 @@ bool letters_is_full(const struct letters *l)
     return l->fulls > 0 || l->rows.rows >= LETTERS_ROWS || l->bytes >= SR_BATCH_BYTES;
 }
 
+void culprit_done(struct culprit *c)
+{
+    free(c->split);
+    free(c->words);
+    *c = (struct culprit){.source = NULL};
+}
+
+/* If memory is out the failure is only not counted. */
+static void letters_accuse(struct letters *l, const struct letter *one)
+{
+    if (!l || !one->split) return;
+    culprit_done(&l->culprit);
+    l->culprit = (struct culprit){.source = one->source,
+                                  .node = one->node,
+                                  .split = strdup(one->split),
+                                  .words = strndup(one->words, (size_t)one->words_len),
+                                  .offset = one->offset};
+    if (!l->culprit.split || !l->culprit.words) culprit_done(&l->culprit);
+}
+
 sr_rc letters_judge(struct letters *l, struct counters *count, const struct letter *one,
                     struct sr_error *err)
 {
     switch (one->node->on_error) {
     case JOB_FAIL:
+        letters_accuse(l, one);
         return letter_fail(one, err);
     case JOB_SKIP:
         counters_add(count, COUNTER_skipped, 1);

@@ -27,6 +27,16 @@ struct letters_ledger {
     _Atomic int64_t minute_total; /* in it; relaxed */
 };
 
+/* The record that the job fails for. */
+struct culprit {
+    const struct plan_node *source; /* NULL: not known */
+    const struct plan_node *node;   /* whose work it was */
+    char *split, *words;            /* owned */
+    int64_t offset;
+};
+
+void culprit_done(struct culprit *c); /* and empty again */
+
 struct letters {
     const struct plan *plan;
     const struct plan_node *node; /* the target; NULL: this task sets nothing aside */
@@ -46,6 +56,7 @@ struct letters {
     const struct sr_schema *encoder_schema;
     struct sr_out json;
     bool is_over; /* a limit was passed: the job is to end */
+    struct culprit culprit;
 };
 
 struct letters_conf {
@@ -69,8 +80,8 @@ bool letters_is_full(const struct letters *l); /* they are to be written before 
 enum sink_did letters_write(struct letters *l, int64_t now_us, struct sr_wait *wait,
                             struct sr_error *err);
 
-/* What becomes of a bad record, by the node's on-error: SR_EDATA (the job fails), or it is counted
- * and, where the job says so, becomes a dead letter. */
+/* What becomes of a bad record, by the node's on-error: SR_EDATA (the job fails, and it is the
+ * culprit), or it is counted and, where the job says so, becomes a dead letter. */
 sr_rc letters_judge(struct letters *l, struct counters *count, const struct letter *one,
                     struct sr_error *err);
 

@@ -19,6 +19,7 @@ void report_free(struct report *r)
     for (uint32_t i = 0; i < r->saved; i++) {
         bytes_free(&r->item[i].bytes);
     }
+    culprit_done(&r->culprit);
     free(r->item);
     free(r->count);
     free(r);

@@ -8,7 +8,7 @@
 
 #include "engine/base/bytes.h"
 #include "engine/base/thread.h"
-#include "engine/run/metrics.h"
+#include "engine/run/letters.h"
 
 enum report_kind {
     REPORT_SAVED,     /* the task's part of `checkpoint` */
@@ -37,8 +37,9 @@ struct report {
     uint32_t task, part, parts;
     uint64_t checkpoint;
     struct sr_error error;
-    bool is_final;  /* of a failure: a restart would be of no use */
-    uint32_t saved; /* parts that it holds */
+    bool is_final;          /* of a failure: a restart would be of no use */
+    struct culprit culprit; /* of a failure; source NULL: no record's fault */
+    uint32_t saved;         /* parts that it holds */
     struct report_part *item;
     uint32_t counted; /* nodes of the task */
     struct report_counts *count;

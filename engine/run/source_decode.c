@@ -17,6 +17,7 @@ static struct letter source_letter(const struct source *s, const uint8_t *from, 
     const struct source_block *b = &s->block;
     const struct split *split = &source_find(s, b->poll.split)->split;
     struct letter one = {.node = s->node,
+                         .step = s->node->step,
                          .source = s->node,
                          .split = split->id,
                          .kind = b->poll.record ? ORIGIN_RECORDS : ORIGIN_BYTES,
@@ -49,6 +50,16 @@ static void source_say_skipped(struct source *s, const struct letter *one)
             one->words);
 }
 
+/* A bad record: what the job says, unless it has failed the job too often. */
+static sr_rc source_judge(struct source *s, struct letter *one, struct sr_error *err)
+{
+    const struct poison_record *p =
+        s->poison ? poison_find(s->poison, s->node->uid, one->split, one->offset) : NULL;
+    if (!p || s->node->on_error != JOB_FAIL) return letters_judge(s->letters, &s->count, one, err);
+    counters_add(&s->count, COUNTER_dead, 1);
+    return letters_add(s->letters, one, err);
+}
+
 /* Records that did not decode: each has its fate. */
 static sr_rc source_bads(struct source *s, const struct sr_decode *d, struct sr_error *err)
 {
@@ -64,7 +75,7 @@ static sr_rc source_bads(struct source *s, const struct sr_decode *d, struct sr_
                (one.raw[one.raw_len - 1] == '\n' || one.raw[one.raw_len - 1] == '\r')) {
             one.raw_len--;
         }
-        sr_rc rc = letters_judge(s->letters, &s->count, &one, err);
+        sr_rc rc = source_judge(s, &one, err);
         if (rc != SR_OK) return rc;
         source_say_skipped(s, &one);
     }
@@ -80,7 +91,7 @@ sr_rc source_passed(struct source *s, struct sr_error *err)
     one.words = words;
     one.words_len = (int)sizeof(words) - 1;
     if (s->block.poll.at >= 0) one.offset -= (int64_t)s->block.poll.passed;
-    sr_rc rc = letters_judge(s->letters, &s->count, &one, err);
+    sr_rc rc = source_judge(s, &one, err);
     if (rc != SR_OK) return rc;
     source_say_skipped(s, &one);
     counters_add(&s->count, COUNTER_in, 1);
@@ -161,6 +172,10 @@ sr_rc source_decode(struct source *s, struct sr_error *err)
         return SR_OK;
     }
     enum origin_kind kind = b->poll.record ? ORIGIN_RECORDS : ORIGIN_BYTES;
+    if (source_is_suspect(s, first)) {
+        s->must_seal = before > 0;
+        if (before > 0) return SR_OK;
+    }
     sr_rc rc = source_begin_origin(s, kind, before, err);
     if (rc != SR_OK) return rc;
     struct sr_decode d = source_decode_args(s, SOURCE_DECODE_BYTES);

@@ -29,6 +29,13 @@ sr_rc source_begin_origin(struct source *s, enum origin_kind kind, uint32_t befo
                           struct sr_error *err);
 /* The block's bytes, which the next poll would take away, into a buffer that rows can hold. */
 sr_rc source_copy(struct source *s, struct sr_error *err);
+/* Are records of the block from here on to be read one by one? Narrows the batch, or widens it
+ * again. */
+bool source_is_suspect(struct source *s, int64_t from);
+/* The same before a poll that fills rows. */
+void source_narrow_poll(struct source *s);
+/* Takes out of a view what has failed the job too often, and makes dead letters of it. */
+sr_rc source_set_aside(struct source *s, struct sr_view *v, struct sr_error *err);
 /* The reader has passed over a record that is longer than it holds: a bad one. */
 sr_rc source_passed(struct source *s, struct sr_error *err);
 

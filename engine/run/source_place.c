@@ -102,3 +102,70 @@ void source_place(struct source *s, const struct sr_decode *d, uint32_t before, 
         }
     }
 }
+
+/* --- Poison ----------------------------------------------------------------------------------- */
+
+/* Records one by one, or as many as a batch holds. */
+static void source_narrow(struct source *s, bool is_narrow)
+{
+    if (s->is_narrow && !is_narrow && !pace_is_on(&s->pace)) s->rows.rows_max = SR_BATCH_ROWS;
+    s->is_narrow = is_narrow;
+    if (is_narrow && s->rows.rows == 0) s->rows.rows_max = 1;
+}
+
+bool source_is_suspect(struct source *s, int64_t from)
+{
+    if (!s->poison || (s->poison->suspects == 0 && !s->is_narrow)) return false;
+    const struct source_block *b = &s->block;
+    int64_t more = b->poll.record ? b->poll.records : b->poll.len;
+    source_narrow(s, poison_has_suspect(s->poison, s->node->uid,
+                                        source_find(s, b->poll.split)->split.id, from,
+                                        from + more - b->used));
+    return s->is_narrow;
+}
+
+void source_narrow_poll(struct source *s)
+{
+    if (!s->poison || (s->poison->suspects == 0 && !s->is_narrow)) return;
+    bool is_narrow = false;
+    for (uint32_t i = 0; i < s->splits && !is_narrow; i++) {
+        const struct split *k = &s->split[i].split;
+        is_narrow = poison_has_suspect(s->poison, s->node->uid, k->id, k->done, INT64_MAX);
+    }
+    source_narrow(s, is_narrow);
+}
+
+static sr_rc source_set_row_aside(struct source *s, const struct sr_view *v, uint32_t row,
+                                  const struct poison_record *p, struct sr_error *err)
+{
+    struct letter one = letter_of_row(s->plan, s->node, v, row, p->words, strlen(p->words) + 1);
+    one.step = *p->step ? p->step : one.step;
+    one.schema = s->node->out;
+    counters_add(&s->count, COUNTER_dead, 1);
+    return letters_add(s->letters, &one, err);
+}
+
+sr_rc source_set_aside(struct source *s, struct sr_view *v, struct sr_error *err)
+{
+    const struct sr_origin *o = v->origin;
+    if (!s->poison || s->poison->records == s->poison->suspects || !s->letters->node) return SR_OK;
+    const char *split = (const char *)o->split->data;
+    int64_t from = origin_offset(o, 0);
+    if (!poison_has_any(s->poison, s->node->uid, split, from, origin_offset(o, v->rows - 1))) {
+        return SR_OK;
+    }
+    uint32_t picked = 0;
+    for (uint32_t r = 0; r < v->rows; r++) {
+        const struct poison_record *p =
+            poison_find(s->poison, s->node->uid, split, origin_offset(o, r));
+        if (!p) {
+            v->sel_space[picked++] = (uint16_t)r;
+            continue;
+        }
+        sr_rc rc = source_set_row_aside(s, v, r, p, err);
+        if (rc != SR_OK) return rc;
+    }
+    v->picked = picked;
+    v->sel = v->sel_space;
+    return SR_OK;
+}

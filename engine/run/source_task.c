@@ -33,8 +33,10 @@ sr_rc source_open(struct source *s, const struct source_conf *conf, struct sr_er
     const struct plan_node *n = conf->node;
     *s = (struct source){.node = n, .pool = conf->pool, .home = conf->home, .ending = -1};
     s->letters = conf->letters;
+    s->poison = conf->poison;
     s->keeps_raw = conf->plan->dead_letter != NULL;
     stamp_init(&s->stamp, n->stamp >= 0, n->idle_timeout_us, n->watermark_period_us);
+    s->plan = conf->plan;
     s->number = (uint32_t)(n - conf->plan->node);
     s->has_lines = (n->format_flags & (SR_FORMAT_LINES | SR_FORMAT_RESYNC)) != 0;
     s->pace = pace_of(n->rate_limit, conf->parts);
@@ -214,6 +216,11 @@ sr_rc source_seal(struct source *s, struct msg *m, struct sr_error *err)
     v->origin = s->origin;
     s->origin = NULL;
     v->watermark_end = SR_WATERMARK_NONE;
+    rc = source_set_aside(s, v, err);
+    if (rc != SR_OK || v->picked == 0) {
+        view_release(v);
+        return rc;
+    }
     counters_add(&s->count, COUNTER_out, v->picked);
     *m = (struct msg){.kind = MSG_VIEW, .view = v};
     return SR_OK;
@@ -259,6 +266,7 @@ static enum source_got source_poll(struct source *s, struct sr_wait *wait, struc
 {
     struct source_block *b = &s->block;
     source_settle(s);
+    if (s->node->source_caps.makes_rows && s->rows.rows == 0) source_narrow_poll(s);
     uint32_t before = s->rows.rows;
     *b = (struct source_block){.poll = {.rows = &s->rows,
                                         .wait = {.fd = -1, .until_us = INT64_MAX},

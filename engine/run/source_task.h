@@ -16,6 +16,7 @@
 #include "engine/run/letters.h"
 #include "engine/run/msg.h"
 #include "engine/run/pace.h"
+#include "engine/run/poison.h"
 #include "engine/run/splits.h"
 #include "engine/run/stamp.h"
 
@@ -46,8 +47,9 @@ struct source_split {
 
 struct source {
     const struct plan_node *node;
-    struct splits *pool;     /* shared with the other subtasks */
-    struct letters *letters; /* of the task, which may have no target; NULL: there are none */
+    struct splits *pool;         /* shared with the other subtasks */
+    struct letters *letters;     /* of the task, which may have no target; NULL: there are none */
+    const struct poison *poison; /* records to be set aside, whatever they are; NULL: none */
     struct sr_home *home;
     struct sr_host host;
     struct host_ctx ctx;
@@ -64,9 +66,11 @@ struct source {
     uint32_t *record_of;      /* framed: by row in hand, which record of the poll */
     struct sr_origin *origin; /* of the rows in hand; NULL: there are none */
     struct sr_buffer *copy;   /* of the block's bytes, which came without a buffer; NULL: none */
-    uint32_t number;          /* of its node */
-    bool has_lines;           /* records are text: lines are counted */
-    bool keeps_raw;           /* some row may have to be set aside as it was read */
+    const struct plan *plan;
+    uint32_t number; /* of its node */
+    bool is_narrow;  /* records are read one by one: some of them is suspected */
+    bool has_lines;  /* records are text: lines are counted */
+    bool keeps_raw;  /* some row may have to be set aside as it was read */
     struct stamp stamp;
     struct counters count;
     struct pace pace;
@@ -93,6 +97,7 @@ struct source_conf {
     struct sr_home *home;
     struct splits *pool;
     struct letters *letters;
+    const struct poison *poison;
     uint32_t part, parts;
 };
 

@@ -81,7 +81,9 @@ static sr_rc supervise_open(struct supervise *s, struct sr_error *err)
 {
     const struct manifest *restore = NULL;
     /* What an attempt left behind is told from what is new by the number of the attempt. */
-    sr_rc rc = s->shown.restarts > 0 ? store_next_attempt(s->conf.store, err) : SR_OK;
+    sr_rc rc = blame_open(s, err);
+    if (rc != SR_OK) return rc;
+    rc = s->shown.restarts > 0 ? store_next_attempt(s->conf.store, err) : SR_OK;
     if (rc == SR_OK) rc = supervise_find_restore(s, &restore, err);
     if (rc != SR_OK) return rc;
     const char *redo_dir = NULL; /* right for a store that dies with the process */
@@ -94,6 +96,8 @@ static sr_rc supervise_open(struct supervise *s, struct sr_error *err)
         .plan = s->plan,
         .env = s->env,
         .attempt = redo_dir ? store_attempt(s->conf.store) : (uint64_t)s->shown.restarts + 1,
+        .poison = &s->poison,
+        .crumbs = s->conf.crumbs,
         .restore = restore,
         .may_drop_state = s->conf.may_drop_state,
         .goes_on = s->conf.goes_on,
@@ -143,6 +147,7 @@ static void supervise_finish(struct supervise *s, enum run_end end, const struct
     s->end = end;
     if (why) s->error = *why;
     s->phase = PHASE_ENDED;
+    blame_close(s);
     supervise_set_state(s, RUN_ENDED);
     if (stop) supervise_answer(stop, SR_OK, NULL);
     supervise_refuse(s, "the job has ended");
@@ -178,7 +183,17 @@ static bool supervise_is_final(const struct supervise *s, const struct sr_error 
     return !s->has_run && rc_fate(why->rc) == SR_FATE_USER;
 }
 
-static void supervise_failed(struct supervise *s, const struct sr_error *why, bool is_final)
+/* Can all that was read since the last checkpoint be read again? */
+static bool supervise_can_rewind(const struct supervise *s)
+{
+    for (uint32_t i = 0; i < s->plan->nodes; i++) {
+        const struct plan_node *n = &s->plan->node[i];
+        if (n->kind == PLAN_SOURCE && !n->source_caps.can_rewind) return false;
+    }
+    return true;
+}
+
+static void supervise_failed(struct supervise *s, const struct sr_error *why, enum blame blame)
 {
     sr_assert(why->rc != SR_OK);
     int64_t now_us = s->env->mono_us(s->env);
@@ -192,11 +207,14 @@ static void supervise_failed(struct supervise *s, const struct sr_error *why, bo
         supervise_finish(s, RUN_UNSAVED, why);
         return;
     }
-    if (is_final || supervise_is_final(s, why)) {
+    if (blame == BLAME_FINAL || supervise_is_final(s, why)) {
         supervise_finish(s, RUN_FAILED, why);
         return;
     }
-    struct restart_answer answer = restart_failed(&s->restart, now_us, s->env->random(s->env));
+    struct restart_answer answer = {.delay_us = 0};
+    if (blame != BLAME_SET_ASIDE || !supervise_can_rewind(s)) {
+        answer = restart_failed(&s->restart, now_us, s->env->random(s->env));
+    }
     if (answer.give_up) {
         supervise_finish(s, RUN_FAILED, why);
         return;
@@ -223,7 +241,7 @@ static void supervise_start_attempt(struct supervise *s)
         rc = s->sched->start(s->sched, s->crew, &err);
     }
     if (rc != SR_OK) {
-        supervise_failed(s, &err, false);
+        supervise_failed(s, &err, BLAME_NOBODY);
         return;
     }
     s->phase = PHASE_RUNNING;
@@ -244,7 +262,9 @@ static void supervise_hear_failure(struct supervise *s, const struct report *r)
     if (supervise_is_closed_pipe(s, r)) {
         supervise_finish(s, RUN_CLOSED, &r->error);
     } else {
-        supervise_failed(s, &r->error, r->is_final);
+        struct sr_error why;
+        enum blame blame = blame_failure(s, r, &why);
+        supervise_failed(s, &why, blame);
     }
 }
 
@@ -278,7 +298,7 @@ static bool supervise_hear(struct supervise *s, struct report *r)
     }
     report_free(r);
     if (rc != SR_OK) {
-        supervise_failed(s, &err, false);
+        supervise_failed(s, &err, BLAME_NOBODY);
         return false;
     }
     return goes_on;
@@ -290,7 +310,7 @@ static bool supervise_hear_all(struct supervise *s)
     if (atomic_load(&s->crew->reports.is_lost)) {
         struct sr_error err;
         (void)error_set(&err, SR_ENOMEM, "a task failed, and memory ran out to say why");
-        supervise_failed(s, &err, false);
+        supervise_failed(s, &err, BLAME_NOBODY);
         return false;
     }
     struct report *r = reports_take(&s->crew->reports);
@@ -340,7 +360,7 @@ static void supervise_run_on(struct supervise *s, int64_t now_us)
     }
     struct sr_error err = {.rc = SR_OK};
     if (checkpointing_step(s, now_us, &err) != SR_OK) {
-        supervise_failed(s, &err, false);
+        supervise_failed(s, &err, BLAME_NOBODY);
     } else if (s->goal == GOAL_SUSPEND && s->ck.has_lost_last) {
         (void)error_set(&err, SR_EIO, "%s", s->shown.checkpoint_failure);
         supervise_finish(s, RUN_UNSAVED, &err);
@@ -419,6 +439,7 @@ void supervise_free(struct supervise *s)
         (void)error_set(&over, SR_ECLOSED, "the job was given up");
         supervise_close(s, &over);
     }
+    blame_close(s);
     sched_threads_free(s->own_sched);
     arena_free(s->restored);
     free(s->last_counts);

@@ -12,6 +12,7 @@
 #include "engine/plan/plan.h"
 
 struct supervise;
+struct crumbs; /* crumbs.h */
 
 enum run_end {
     RUN_FINISHED, /* every source was read to its end */
@@ -34,6 +35,8 @@ struct run_conf {
     bool may_drop_state;            /* state that no operator claims is not a fault */
     uint32_t workers;               /* threads; 0: the cores */
     bool goes_on; /* at the end of bounded input nothing drains: a later run goes on behind it */
+    const char *poison_path; /* where records that failed the job are noted; NULL: in memory only */
+    struct crumbs *crumbs;   /* shared memory that outlives the process; NULL: none */
     void (*on_running)(void *ctx); /* once, when all tasks run; may be NULL */
     void *ctx;
 };

@@ -18,6 +18,7 @@
 #define SR_RUN_SUPERVISE_INNER_H
 
 #include "engine/ckpt/coord.h"
+#include "engine/run/poison.h"
 #include "engine/run/restart.h"
 #include "engine/run/sched.h"
 
@@ -61,6 +62,8 @@ struct supervise {
     int64_t resume_us;      /* PAUSING: until then */
     struct arena *restored; /* of the manifest that the attempt began with; NULL: conf.restore */
     struct checkpointing ck;
+    struct poison poison; /* open if has_poison */
+    bool has_poison;
     struct crew *crew;       /* of the attempt; NULL: none */
     uint32_t drained, ended; /* tasks that reported so */
     bool has_run;            /* all tasks ran once */
@@ -88,6 +91,20 @@ bool checkpointing_is_over(const struct supervise *s);
 /* --- supervise.c ------------------------------------------------------------------------------ */
 
 void supervise_order(struct supervise *s); /* wakes the workers */
+
+/* --- blame.c ---------------------------------------------------------------------------------- */
+
+enum blame {
+    BLAME_NOBODY,    /* the restart strategy decides */
+    BLAME_SET_ASIDE, /* a record that the next attempt leaves out: the job goes on */
+    BLAME_FINAL      /* a restart would be of no use */
+};
+
+/* Before the first attempt: what is known of records that failed the job before. */
+sr_rc blame_open(struct supervise *s, struct sr_error *err);
+void blame_close(struct supervise *s); /* the job has ended */
+/* err: the words for people. */
+enum blame blame_failure(struct supervise *s, const struct report *r, struct sr_error *err);
 
 /* --- request.c -------------------------------------------------------------------------------- */
 

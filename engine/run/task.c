@@ -22,6 +22,8 @@ static enum task_did task_fail(struct task *t, const struct sr_error *err)
     if (r) {
         r->error = *err;
         r->is_final = t->letters.is_over;
+        r->culprit = t->letters.culprit;
+        t->letters.culprit = (struct culprit){.source = NULL};
         task_report(t, r);
     } else {
         reports_lose(t->reports);
@@ -103,6 +105,7 @@ static sr_rc task_open_source(struct task *t, const struct task_conf *conf, stru
                                  .home = t->home,
                                  .pool = conf->pool,
                                  .letters = &t->letters,
+                                 .poison = conf->poison,
                                  .part = t->part,
                                  .parts = t->parts};
     sr_rc rc = source_open(&t->source, &source, err);
@@ -124,6 +127,7 @@ sr_rc task_open(struct task *t, const struct task_conf *conf, struct sr_error *e
     t->vertex = conf->vertex;
     t->env = conf->env;
     t->reports = conf->reports;
+    t->crumb = conf->crumb;
     t->index = conf->index;
     t->part = conf->part;
     t->parts = conf->vertex->parallelism;
@@ -397,6 +401,9 @@ static sr_rc task_take(struct task *t, struct msg *m, uint32_t level, uint32_t p
 {
     switch (m->kind) {
     case MSG_VIEW:
+        crumbs_set(t->crumb, t->plan, task_first(t)->step, m->view);
+        chain_put(&t->chain, level, m, port);
+        break;
     case MSG_WATERMARK:
         chain_put(&t->chain, level, m, port);
         break;
@@ -541,6 +548,7 @@ enum task_did task_step(struct task *t, int64_t now_us, struct task_waits *waits
     /* Until it reads again the source is not idle but kept from reading. */
     if (t->has_source && did == TASK_NOTHING) stamp_pause(&t->source.stamp, now_us);
     if (did == TASK_NOTHING) return TASK_NOTHING; /* back-pressure */
+    crumbs_clear(t->crumb);
     if (t->barrier.kind != MSG_NONE) {
         if (t->has_source) stamp_pause(&t->source.stamp, now_us);
         return task_barrier(t, now_us, waits, &err);

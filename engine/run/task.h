@@ -28,6 +28,7 @@
 
 #include "engine/ckpt/manifest.h"
 #include "engine/run/chain.h"
+#include "engine/run/crumbs.h"
 #include "engine/run/gate.h"
 #include "engine/run/letters.h"
 #include "engine/run/outlet.h"
@@ -71,6 +72,7 @@ struct task {
     struct chain chain;
     struct sink sink;
     struct letters letters; /* open if has_letters */
+    struct crumb *crumb;    /* NULL: none */
     bool has_letters;       /* some of its rows may be set aside */
     struct outlet outlet;   /* unless has_sink */
 
@@ -98,6 +100,8 @@ struct task_conf {
     const struct sr_sink_open *sink_open; /* what sinks are to know of the job */
     uint32_t index, part;
     struct letters_ledger *ledger;
+    const struct poison *poison;          /* NULL: none */
+    struct crumb *crumb;                  /* NULL: it leaves none */
     uint64_t attempt;                     /* as people count */
     uint32_t letters_part, letters_parts; /* among tasks that have dead letters */
 };

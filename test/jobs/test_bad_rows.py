@@ -2,6 +2,7 @@
 import base64
 import json
 import os
+import subprocess
 
 from harness import SIGKILL, ended, ok, test, wait_for
 
@@ -206,3 +207,75 @@ def dead_letters_come_exactly_once_behind_kills(p):
     assert sorted(found) == want, (len(found), len(want))
     out = sum(len(f.read_text().splitlines()) for f in (p.dir / "out").glob("part-*"))
     assert out == files * 3000 - len(want) and kills > 0, (out, kills)
+
+
+FAILING = (JOB % "10 / CAST(v AS INT) > 0").replace("    on-error: dead-letter\n", "")
+RESTARTS = ("-D", "restart-strategy.type=fixed-delay", "-D", "restart-strategy.fixed-delay.attempts=9",
+            "-D", "restart-strategy.fixed-delay.delay=1 ms")
+
+
+@test
+def poison_ends_a_job_without_dead_letters_whatever_the_strategy(p):  # C02
+    p.write("in.json", '{"v":"1"}\n{"v":"0"}\n')
+    job = p.write("job.yaml", FAILING.split("dead-letter:\n")[0])
+    done = ok(p.run("run", job, *RESTARTS), 1)
+    assert done.stderr.count(b"restart in") == 2 and b"in.json:2 (byte 10)" in done.stderr, done.stderr
+    assert b"failed the job 3 times in a row" in done.stderr, done.stderr
+    done = ok(p.run("run", job, *RESTARTS), 1)  # nothing was mended: once more is enough
+    assert done.stderr.count(b"restart in") == 0, done.stderr
+    p.write("in.json", '{"v":"1"}\n{"v":"2"}\n')
+    ok(p.run("run", job, *RESTARTS))
+    assert not list((p.dir / "run").glob("*.poison*"))
+    p.write("in.json", '{"v":"1"}\n{"v":"0"}\n')
+    done = ok(p.run("run", job, *RESTARTS, "-D", "poison.max-failures=0", "-D", "restart-strategy.fixed-delay.attempts=5"), 1)
+    assert done.stderr.count(b"restart in") == 5, done.stderr
+
+
+@test
+def poison_is_set_aside_and_the_job_goes_on(p):
+    p.write("in.json", '{"v":"1"}\n{"v":"0"}\n{"v":"x"}\n{"v":"2"}\n')
+    done = ok(p.run("run", p.write("job.yaml", FAILING), *RESTARTS))
+    assert [(raw(x), x["attempt"]) for x in letters(p)] == [(b'{"v":"0"}', 7), (b'{"v":"x"}', 7)], letters(p)
+    assert letters(p)[0]["step"] == "t" and letters(p)[0]["error"] == "division by zero", letters(p)
+    assert (p.dir / "out.json").read_text() == '{"v":"1"}\n{"v":"2"}\n'
+    assert b"written 2 + filtered 0 + aggregated 0 + late 0 + dead-lettered 2" in done.stderr, done.stderr
+
+
+@test
+def failures_are_counted_over_processes(p):
+    for n, conf in enumerate(("", "execution.checkpointing.dir: chk\n", "execution.checkpointing.dir: sqlite://%s/s.db\n" % p.dir)):
+        p.write("in.json", '{"v":"1"}\n{"v"\n{"v":"2"}\n')
+        job = p.write(f"job{n}.yaml", conf + FAILING.replace("name: bad", f"name: bad{n}").replace("dead/", f"dead{n}/"))
+        ok(p.run("run", job), 1)
+        ok(p.run("run", job), 1)
+        ok(p.run("run", job))  # the third failure is enough, and the job goes on at once
+        assert [raw(x) for x in letters(p, f"dead{n}")] == [b'{"v"'], letters(p, f"dead{n}")
+
+
+@test
+def a_record_that_kills_the_process_is_found(p):
+    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "abort_sink.c")
+    include = os.path.join(os.path.dirname(source), "..", "..", "engine", "include")
+    (p.dir / "plug").mkdir()
+    subprocess.run(["cc", "-shared", "-fPIC", "-DSR_PLUGIN_MODULE", "-I", include, source, "-o", p.dir / "plug" / "abort_sink.so"], check=True)
+    p.write("in.csv", "".join("%s,%d\n" % ("abort" if i == 1500 else "k", i) for i in range(3000)))
+    text = """pipeline.name: kill
+plugins.dir: plug
+sources:
+  events: {connector: filesystem, path: in.csv, format: csv, schema: {k: STRING, n: INT}}
+sinks:
+  out: {from: events, connector: abort_sink}
+"""
+    job = p.write("job.yaml", text + "dead-letter: {connector: filesystem, path: dead/}\n")
+    for n in range(3):
+        ok(p.run("run", job), -6)
+    done = ok(p.run("run", job))
+    (letter,) = letters(p)
+    assert raw(letter) == b"abort,1500" and letter["line"] == 1501 and "died" in letter["error"], letter
+    assert b"read 3,000 = written 2,999" in done.stderr, done.stderr
+    job = p.write("job.yaml", text)
+    for n in range(3):
+        ok(p.run("run", job), -6)
+    done = ok(p.run("run", job), 1)
+    assert b"killed the process 3 times in a row" in done.stderr and b"in.csv" in done.stderr, done.stderr
+    ok(p.run("run", job), -6)  # tried once more, as was said

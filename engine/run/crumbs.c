@@ -1,0 +1,70 @@
+#include "engine/run/crumbs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/base/assert.h"
+
+#define CRUMBS_MAGIC UINT64_C(0x31424d5243525300)
+
+sr_rc crumbs_take(struct crumbs *c, struct poison *p, struct sr_error *err)
+{
+    struct poison_record suspect[CRUMBS_MAX];
+    char words[] = "the process died while it worked on it";
+    uint32_t count = 0;
+    bool has_died = c->magic == CRUMBS_MAGIC && atomic_load(&c->is_running) == 1;
+    for (uint32_t i = 0; has_died && i < CRUMBS_MAX; i++) {
+        struct crumb *b = &c->crumb[i];
+        bool is_whole = memchr(b->source, '\0', sizeof(b->source)) &&
+                        memchr(b->step, '\0', sizeof(b->step)) &&
+                        memchr(b->split, '\0', sizeof(b->split)) && b->from <= b->to;
+        if (atomic_load(&b->is_busy) != 1 || !is_whole) continue;
+        suspect[count++] = (struct poison_record){.source = b->source,
+                                                  .split = b->split,
+                                                  .step = b->step,
+                                                  .words = words,
+                                                  .from = b->from,
+                                                  .to = b->to,
+                                                  .is_crash = true};
+    }
+    if (count == 0 || p->failures_max == 0) return SR_OK;
+    for (uint32_t i = 0; i < count; i++) {
+        env_log(p->env, SR_WARN, suspect[i].step,
+                "the last run died while it worked on %s, offset %lld to %lld: read one by one "
+                "now",
+                suspect[i].split, (long long)suspect[i].from, (long long)suspect[i].to);
+    }
+    return poison_failed(p, suspect, count, err);
+}
+
+void crumbs_begin(struct crumbs *c)
+{
+    for (uint32_t i = 0; i < CRUMBS_MAX; i++) {
+        atomic_store(&c->crumb[i].is_busy, 0);
+    }
+    c->magic = CRUMBS_MAGIC;
+    atomic_store(&c->is_running, 1);
+}
+
+void crumbs_end(struct crumbs *c) { atomic_store(&c->is_running, 0); }
+
+void crumbs_set(struct crumb *c, const struct plan *p, const char *step, const struct sr_view *v)
+{
+    if (!c || !v->origin || v->picked == 0) return;
+    const struct sr_origin *o = v->origin;
+    const char *split = (const char *)o->split->data;
+    sr_assert(atomic_load_explicit(&c->is_busy, memory_order_relaxed) == 0);
+    c->from = origin_offset(o, sr_row(v, 0));
+    c->to = origin_offset(o, sr_row(v, v->picked - 1));
+    /* Mostly the same as before: then nothing is written. */
+    if (strcmp(c->split, split) != 0) (void)snprintf(c->split, sizeof(c->split), "%s", split);
+    const char *source = p->node[o->node].uid;
+    if (strcmp(c->source, source) != 0) (void)snprintf(c->source, sizeof(c->source), "%s", source);
+    if (strcmp(c->step, step) != 0) (void)snprintf(c->step, sizeof(c->step), "%s", step);
+    atomic_store_explicit(&c->is_busy, 1, memory_order_release);
+}
+
+void crumbs_clear(struct crumb *c)
+{
+    if (c) atomic_store_explicit(&c->is_busy, 0, memory_order_release);
+}

@@ -1,0 +1,44 @@
+/* Bread crumbs: which records each task works on, in memory that outlives a process that dies.
+ *
+ * The caller lends a shared mapping of a file. A task notes the records of a view before it begins
+ * and clears the note when nothing of it is left in its hands; so after a crash of the process (a
+ * plugin that aborts, the out-of-memory killer) the next one knows whom to suspect. It does not
+ * outlive the machine, and need not.
+ *
+ *   crumbs_take, crumbs_begin -> { crumbs_set -> crumbs_clear }* -> crumbs_end
+ */
+#ifndef SR_RUN_CRUMBS_H
+#define SR_RUN_CRUMBS_H
+
+#include <stdatomic.h>
+
+#include "engine/data/origin.h"
+#include "engine/plan/plan.h"
+#include "engine/run/poison.h"
+
+#define CRUMBS_MAX POISON_SUSPECTS_MAX /* tasks that leave some; others do not */
+
+struct crumb {
+    _Atomic uint32_t is_busy; /* release: the rest is written before */
+    int64_t from, to;         /* offsets of the first and the last record */
+    char source[256];         /* uid */
+    char step[256];           /* the first of the task */
+    char split[POISON_TEXT_MAX];
+};
+
+struct crumbs {
+    uint64_t magic;
+    _Atomic uint32_t is_running; /* 1: the process has not ended by itself */
+    struct crumb crumb[CRUMBS_MAX];
+};
+
+/* What a process left that died: suspects into `p`. */
+sr_rc crumbs_take(struct crumbs *c, struct poison *p, struct sr_error *err);
+void crumbs_begin(struct crumbs *c); /* all clear, running */
+void crumbs_end(struct crumbs *c);   /* nothing to be suspected */
+
+/* `c` may be NULL. */
+void crumbs_set(struct crumb *c, const struct plan *p, const char *step, const struct sr_view *v);
+void crumbs_clear(struct crumb *c);
+
+#endif
