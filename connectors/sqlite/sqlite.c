@@ -34,6 +34,7 @@ struct sqlite_sink {
     char own[SINK_ID_SIZE + 8]; /* how the redo files of this sink begin */
     bool is_memory_only;        /* no checkpoint before the end: the redo file grows as it must */
     bool has_asked;             /* for a checkpoint, since the last prepare */
+    char *unremoved;            /* a redo file that was applied and could not be removed; or NULL */
     struct redo redo;
     struct target target;
 };
@@ -200,6 +201,25 @@ static sr_rc sqlite_load(struct sqlite_sink *s, struct redo_mark *mark, struct s
                                        s->conf->path);
 }
 
+/* Removes what was applied, and what could not be removed last time: takes `path`, NULL allowed.
+ * What stays for good is removed at the next start. */
+static void sqlite_remove_applied(struct sqlite_sink *s, char *path)
+{
+    const struct sr_files *files = s->host->files;
+    struct sr_error ignored;
+    char *paths[2] = {s->unremoved, path};
+    s->unremoved = NULL;
+    for (int i = 0; i < 2; i++) {
+        sr_rc rc = paths[i] ? files->remove(files, paths[i], &ignored) : SR_OK;
+        if (rc == SR_OK || rc == SR_EABSENT) {
+            free(paths[i]);
+            continue;
+        }
+        free(s->unremoved);
+        s->unremoved = paths[i];
+    }
+}
+
 static sr_rc sqlite_commit(void *sink, uint64_t checkpoint, struct sr_bytes note,
                            struct sr_error *err)
 {
@@ -212,8 +232,8 @@ static sr_rc sqlite_commit(void *sink, uint64_t checkpoint, struct sr_bytes note
     }
     rc = target_apply(&s->target, &mark, err);
     if (rc == SR_OK) {
-        struct sr_error ignored; /* absent is fine, and what stays is removed at the next start */
-        (void)s->host->files->remove(s->host->files, mark.path, &ignored);
+        sqlite_remove_applied(s, mark.path);
+        mark.path = NULL;
     }
     redo_mark_done(&mark);
     return rc;
@@ -288,6 +308,10 @@ static sr_rc sqlite_recover(void *sink, const struct sr_bytes *live, uint32_t co
 static void sqlite_close(void *sink)
 {
     struct sqlite_sink *s = sink;
+    if (s->unremoved) {
+        sqlite_remove_applied(s, NULL);
+    }
+    free(s->unremoved);
     redo_done(&s->redo);
     target_close(&s->target);
     free(s->job);

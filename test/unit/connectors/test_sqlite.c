@@ -10,6 +10,7 @@
 #include "connectors/sqlite/redo.h"
 #include "engine/ckpt/chkdb.h"
 #include "streamrun/plugin.h"
+#include "test/kit/faulty.h"
 #include "test/kit/rows.h"
 #include "test/kit/sink_kit.h"
 
@@ -525,6 +526,42 @@ START_TEST(a_large_redo_file_asks_then_waits)
 }
 END_TEST
 
+/* Removing fails once: the next commit removes that file too, or the close. */
+static void applied_but_not_removed(struct table *t, uint64_t checkpoint)
+{
+    struct sr_view *v = rows_view(t->s.home, t->schema, "1,a");
+    ck_assert_int_eq(table_write(t, v), SR_OK);
+    struct one_note n = table_prepare(t, checkpoint);
+    bool has_failed = true;
+    for (uint32_t i = 0; has_failed; i++) { /* whatever fails before it makes the commit fail */
+        faulty_fail(i, false);
+        sr_rc rc = table_commit(t, &n);
+        has_failed = faulty_heal();
+        if (rc == SR_OK && has_failed) {
+            break;
+        }
+    }
+    ck_assert(has_failed);
+    ck_assert_str_ne(leftovers(&t->s), "");
+}
+
+START_TEST(what_could_not_be_removed_is_removed_later)
+{
+    struct table t;
+    table_start(&t, "k BIGINT, s STRING");
+    faulty_install(&t.s);
+    ck_assert_int_eq(table_open(&t), SR_OK);
+    applied_but_not_removed(&t, 1);
+    table_apply(&t, 2, "2,b");
+    ck_assert_str_eq(leftovers(&t.s), "");
+    applied_but_not_removed(&t, 3);
+    table_close(&t);
+    ck_assert_str_eq(leftovers(&t.s), "");
+    ck_assert_str_eq(ask(&t.s, "SELECT k FROM rows ORDER BY 1"), "1\n1\n2\n");
+    stage_close(&t.s);
+}
+END_TEST
+
 /* SQLite's own rules of affinity. */
 START_TEST(affinity_is_sqlites)
 {
@@ -542,4 +579,5 @@ UNIT_MAIN("sqlite", a_table_keeps_the_promises_of_sinks, every_type_is_kept_exac
           changes_are_applied_by_key, updates_keep_other_columns,
           tables_that_do_not_fit_are_refused, names_are_quoted, bad_databases_are_said_at_open,
           schemas_are_checked_at_plan_time, a_locked_target_is_busy, a_refused_row_takes_all_back,
-          damage_is_found, a_large_redo_file_asks_then_waits, affinity_is_sqlites)
+          damage_is_found, a_large_redo_file_asks_then_waits,
+          what_could_not_be_removed_is_removed_later, affinity_is_sqlites)
