@@ -15,6 +15,9 @@
 
 #define CLI_VERSION "0.1.0"
 
+#define CLI_WIDTH       100 /* of texts: wider ones are hard to read */
+#define CLI_WIDTH_LEAST 40
+
 /* Exit codes: a contract with scripts. */
 enum cli_exit {
     CLI_OK = 0,
@@ -41,6 +44,7 @@ struct cli {
     bool is_json;         /* --json */
     bool has_colour;      /* on stderr */
     bool is_quiet;        /* -q: faults and answers only */
+    int width;            /* of texts on stdout, in columns */
 };
 
 /* Prints "streamrun: words" and answers `code`. */

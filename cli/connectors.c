@@ -41,7 +41,7 @@ static void connectors_print_metadata(const struct cli *c, const struct sr_metad
     if (m && m->name) fprintf(c->out, "  metadata columns: name TYPE METADATA FROM 'key'\n");
     for (; m && m->name; m++) {
         fprintf(c->out, "    %s  %s\n", m->name, type_text(c->arena, &m->type));
-        options_wrap(c->out, m->doc, 8, 100);
+        options_wrap(c->out, m->doc, 8, c->width);
     }
 }
 
@@ -100,12 +100,12 @@ static bool connectors_one(const struct cli *c, const char *name)
                                                 "metadata", connectors_metadata_json(c, metadata)));
             } else {
                 fprintf(c->out, "%s%s %s\n", is_found ? "\n" : "", connectors_kind[k], name);
-                options_wrap(c->out, item.doc, 2, 100);
+                options_wrap(c->out, item.doc, 2, c->width);
                 if (item.keeps) {
                     const char *what = k == REGISTRY_SOURCE ? "can go back to" : "keeps";
                     const char *line =
                         arena_printf(c->arena, "After a kill it %s: %s.", what, item.keeps);
-                    options_wrap(c->out, line, 2, 100);
+                    options_wrap(c->out, line, 2, c->width);
                 }
                 options_print(c, item.opts, prefix);
                 connectors_print_metadata(c, metadata);

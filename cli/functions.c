@@ -65,7 +65,7 @@ enum cli_exit command_functions(struct cli *c, const struct args *a)
         return CLI_OK;
     }
     fprintf(c->out, "%s (%s)\n", d.name, d.family);
-    options_wrap(c->out, d.forms, 2, 100);
-    options_wrap(c->out, d.doc, 2, 100);
+    options_wrap(c->out, d.forms, 2, c->width);
+    options_wrap(c->out, d.doc, 2, c->width);
     return CLI_OK;
 }

@@ -9,8 +9,6 @@
 #include "engine/base/nearest.h"
 #include "engine/expr/func.h"
 
-#define HELP_WIDTH 100
-
 static void help_exits(const struct cli *c)
 {
     fputs("\nexit codes:\n", c->out);
@@ -81,8 +79,8 @@ static void help_option(const struct cli *c, const char *key, const struct sr_op
         is_older = is_older || strcmp(o->aliases[i], key) == 0;
     }
     fprintf(c->out, "%s (%s)\n", is_older ? o->key : key, where);
-    options_wrap(c->out, option_nature(c->arena, o), 2, HELP_WIDTH);
-    options_wrap(c->out, o->doc ? o->doc : "", 2, HELP_WIDTH);
+    options_wrap(c->out, option_nature(c->arena, o), 2, c->width);
+    options_wrap(c->out, o->doc ? o->doc : "", 2, c->width);
     for (uint32_t i = 0; o->aliases && o->aliases[i]; i++) {
         fprintf(c->out, "  older name: %s\n", o->aliases[i]);
     }
@@ -155,7 +153,7 @@ static bool help_block(const struct cli *c, const char *name)
         } else {
             const char *body = strchr(help_blocks[i].text, '\n');
             fprintf(c->out, "%.*s\n", (int)(body - help_blocks[i].text), help_blocks[i].text);
-            options_wrap(c->out, body + 2, 2, HELP_WIDTH);
+            options_wrap(c->out, body + 2, 2, c->width);
         }
         return true;
     }
@@ -177,7 +175,7 @@ static bool help_exit(const struct cli *c, const char *name)
     for (const struct exit_doc *e = is_all ? exit_docs : d; e->code && (is_all || e == d); e++) {
         fprintf(c->out, "%sexit code %s: %s\n", is_all && e != exit_docs ? "\n" : "", e->code,
                 e->meaning);
-        options_wrap(c->out, e->doc, 2, HELP_WIDTH);
+        options_wrap(c->out, e->doc, 2, c->width);
     }
     return true;
 }

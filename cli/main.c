@@ -9,6 +9,7 @@
 
 #include "cli/commands.h"
 #include "cli/rehearse.h"
+#include "cli/terminal.h"
 #include "connectors/builtin.h"
 #include "engine/base/error.h"
 #include "engine/base/nearest.h"
@@ -34,7 +35,10 @@ static sr_rc main_open(struct cli *c, struct sr_error *err)
     c->env = env_posix(SR_WARN);
     c->out = stdout;
     c->err = stderr;
-    c->has_colour = isatty(STDERR_FILENO) != 0 && !getenv("NO_COLOR");
+    c->has_colour = terminal_has_colour(STDERR_FILENO);
+    c->width = terminal_width(STDOUT_FILENO, CLI_WIDTH);
+    if (c->width > CLI_WIDTH || !isatty(STDOUT_FILENO)) c->width = CLI_WIDTH;
+    if (c->width < CLI_WIDTH_LEAST) c->width = CLI_WIDTH_LEAST;
     c->arena = arena_new();
     if (!c->arena) return error_set(err, SR_ENOMEM, "out of memory");
     char *dir = getcwd(NULL, 0);

@@ -8,19 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/ioctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "cli/control.h"
-#include "cli/summary.h"
+#include "cli/progress.h"
+#include "cli/terminal.h"
 #include "engine/base/error.h"
 #include "engine/base/thread.h"
 
 #define MONITOR_PEERS_MAX   16u
 #define MONITOR_PROGRESS_MS 250
-#define MONITOR_WIDTH       79 /* of a terminal that does not say how wide it is */
+#define MONITOR_WIDTH       80 /* of a terminal that does not say how wide it is */
 
 /* One connection and the thread that answers it: a savepoint may take its time. */
 struct monitor_peer {
@@ -36,7 +36,7 @@ struct monitor {
     int signal_fd, stop_fd;
     bool was_asked; /* a first signal came */
     bool has_line;  /* a progress line stands on the terminal */
-    int64_t last_rows, last_us;
+    struct progress progress;
     struct monitor_peer peer[MONITOR_PEERS_MAX];
 };
 
@@ -82,6 +82,7 @@ static void monitor_signal(struct monitor *m)
     }
     if (m->was_asked) _exit(128 + (int)info.ssi_signo);
     m->was_asked = true;
+    if (m->has_line) fputs("\r\033[K", m->conf.cli->err);
     cli_note(m->conf.cli, "signal %u: %s; again to end at once", info.ssi_signo,
              m->conf.is_durable ? "saving a last checkpoint" : "ending");
     supervise_ask(m->conf.job, RUN_ASK_SUSPEND);
@@ -118,29 +119,20 @@ static bool monitor_accept(struct monitor *m)
     return true;
 }
 
-/* Columns that a line may take without being broken: asked each time, windows change. */
-static int monitor_width(void)
-{
-    struct winsize w;
-    bool is_known = ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col > 1;
-    return is_known ? w.ws_col - 1 : MONITOR_WIDTH;
-}
-
 static void monitor_progress(struct monitor *m)
 {
     struct arena *a = arena_new();
     if (!a) return;
     struct run_status s;
     supervise_status(m->conf.job, a, &s);
-    const char *line =
-        summary_progress(a, &s, m->last_rows, m->last_us ? m->last_us : s.started_us);
+    const char *line = progress_line(&m->progress, a, &s);
     if (s.state != RUN_ENDED && line) {
-        fprintf(m->conf.cli->err, "\r%.*s\033[K", monitor_width(), line);
+        int width =
+            terminal_width(STDERR_FILENO, MONITOR_WIDTH) - 1; /* asked again: windows change */
+        fprintf(m->conf.cli->err, "\r%.*s\033[K", width, line);
         (void)fflush(m->conf.cli->err);
         m->has_line = true;
     }
-    m->last_rows = summary_rows_read(&s);
-    m->last_us = s.now_us;
     arena_free(a);
 }
 

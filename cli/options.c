@@ -99,8 +99,8 @@ void options_print(const struct cli *c, const struct sr_opt *opts, const char *p
     for (const struct sr_opt *o = opts; o && o->key; o++) {
         if ((o->flags & SR_OPT_IGNORED) != 0) continue;
         fprintf(c->out, "  %s%s\n", prefix, o->key);
-        options_wrap(c->out, option_nature(c->arena, o), 6, 100);
-        options_wrap(c->out, o->doc ? o->doc : "", 6, 100);
+        options_wrap(c->out, option_nature(c->arena, o), 6, c->width);
+        options_wrap(c->out, o->doc ? o->doc : "", 6, c->width);
     }
 }
 

@@ -12,6 +12,7 @@
 #include "cli/show.h"
 #include "cli/summary.h"
 #include "cli/suspects.h"
+#include "cli/terminal.h"
 #include "engine/base/error.h"
 #include "engine/ckpt/store.h"
 #include "engine/run/supervise.h"
@@ -315,6 +316,18 @@ static enum cli_exit run_ended(struct run *r, struct supervise *job, enum run_en
     return CLI_FAILED;
 }
 
+/* Rows on the terminal itself: a line of progress between them would spoil both. */
+static bool run_prints_rows(const struct run *r)
+{
+    const struct plan *p = r->loaded.plan;
+    for (uint32_t i = 0; i < p->nodes && isatty(STDOUT_FILENO) != 0; i++) {
+        if (p->node[i].kind != PLAN_SINK) continue;
+        const char *name = p->node[i].sink->name;
+        if (strcmp(name, "print") == 0 || strcmp(name, "stdout") == 0) return true;
+    }
+    return false;
+}
+
 static enum cli_exit run_supervise(struct run *r)
 {
     struct cli *c = r->c;
@@ -351,7 +364,7 @@ static enum cli_exit run_supervise(struct run *r)
         .is_detached = is_detached,
         .is_durable = store_is_durable(r->store),
         .has_progress = !is_detached && !c->is_quiet && r->loaded.plan->is_bounded &&
-                        isatty(STDERR_FILENO) != 0};
+                        terminal_can_redraw(STDERR_FILENO) && !run_prints_rows(r)};
     enum cli_exit code = CLI_FAILED;
     if (monitor_start(&monitor, &monitor_conf, &err) != SR_OK) {
         code = cli_fail(c, CLI_FAILED, "%s", err.words);

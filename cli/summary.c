@@ -99,34 +99,3 @@ int64_t summary_print(const struct cli *c, const struct plan *plan, const struct
     }
     return aside;
 }
-
-int64_t summary_rows_read(const struct run_status *s)
-{
-    int64_t rows = 0;
-    for (uint32_t i = 0; i < s->nodes; i++) {
-        if (s->node[i].kind == PLAN_SOURCE) rows += s->node[i].in;
-    }
-    return rows;
-}
-
-const char *summary_progress(struct arena *a, const struct run_status *s, int64_t last_rows,
-                             int64_t last_us)
-{
-    int64_t rows = summary_rows_read(s), bytes = 0, total = 0;
-    bool is_known = true;
-    for (uint32_t i = 0; i < s->nodes; i++) {
-        if (s->node[i].kind != PLAN_SOURCE) continue;
-        is_known = is_known && s->node[i].bytes_total > 0;
-        bytes += s->node[i].bytes_in;
-        total += s->node[i].bytes_total;
-    }
-    int64_t us = s->now_us - last_us;
-    int64_t rate = us > 0 ? (int64_t)((double)(rows - last_rows) * 1e6 / (double)us) : 0;
-    const char *share =
-        is_known && total > 0
-            ? arena_printf(a, ", %d %% of %s", (int)(bytes * 100 / total), show_size(a, total))
-            : "";
-    return arena_printf(a, "%s, %s/s%s, %s", show_many(a, (uint64_t)rows, "record"),
-                        show_count(a, rate), share,
-                        show_many(a, s->checkpoints_shown, "checkpoint"));
-}

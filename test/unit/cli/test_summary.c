@@ -124,23 +124,4 @@ START_TEST(quiet)
 }
 END_TEST
 
-/* Progress tells the rate since the last look, and the share where all sources know their size. */
-START_TEST(progress)
-{
-    world_open(&w);
-    struct run_node_status n[] = {
-        {.kind = PLAN_SOURCE, .in = 3000, .bytes_in = 512, .bytes_total = 2048},
-        {.kind = PLAN_SINK, .in = 3000, .out = 3000}};
-    struct run_status s = status_of(n, 2);
-    ck_assert_str_eq(summary_progress(w.cli.arena, &s, 1000, 1500000),
-                     "3,000 records, 4,000/s, 25 % of 2.0 KiB, 1 checkpoint");
-    n[0].bytes_total = -1;
-    ck_assert_str_eq(summary_progress(w.cli.arena, &s, 3000, 2000000),
-                     "3,000 records, 0/s, 1 checkpoint");
-    ck_assert_int_eq(summary_rows_read(&s), 3000);
-    world_close(&w);
-}
-END_TEST
-
-UNIT_MAIN("summary", a_plain_path, a_path_with_an_aggregate, two_sinks, rows_on_the_way, quiet,
-          progress)
+UNIT_MAIN("summary", a_plain_path, a_path_with_an_aggregate, two_sinks, rows_on_the_way, quiet)
