@@ -2,27 +2,16 @@
  *
  * A pipe or a terminal cannot be gone back to: a position behind its beginning is refused at
  * resume, rather than taking other bytes for those that were lost. Standard input that was
- * redirected from a file is read at explicit offsets, and can be resumed.
+ * redirected from a file is read at explicit offsets, and can be resumed. With a journal any of
+ * them can: stdin_tape.h.
  */
 #include <errno.h>
-#include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "connectors/common/block.h"
-#include "connectors/common/note.h"
-#include "connectors/stdio/stdio.h"
-
-#define STDIN_ID "stdin"
-
-struct stdin_conf {
-    sr_size record_max;
-};
-
-struct stdin_finder {
-    bool is_known; /* the split was named, now or before the restore */
-};
+#include "connectors/stdio/stdin_tape.h"
 
 struct stdin_reader {
     const struct sr_host *host;
@@ -30,6 +19,10 @@ struct stdin_reader {
     uint64_t offset;   /* consumed bytes */
     uint64_t read_end; /* read bytes */
     int64_t base;      /* a file: its offset when the job began; -1: not a file */
+    struct tape tape;
+    bool has_journal;
+    bool is_cut;      /* the journal has no end of the session */
+    uint64_t session; /* of the journal */
     uint32_t number;
     bool has_split, has_ended, is_finished;
     bool has_moved;  /* something was consumed since the last poll */
@@ -41,47 +34,13 @@ struct stdin_reader {
 static sr_rc stdin_check(const void *conf, const struct sr_schema *schema,
                          struct sr_source_caps *caps, struct sr_error *err)
 {
-    (void)conf;
     (void)schema;
     (void)err;
-    *caps = (struct sr_source_caps){.is_bounded = true, .can_rewind = false, .parts_max = 1};
+    const struct stdin_conf *k = conf;
+    *caps = (struct sr_source_caps){
+        .is_bounded = true, .can_rewind = k->journal != NULL, .parts_max = 1};
     return SR_OK;
 }
-
-static sr_rc stdin_discover_open(void *finder, const struct sr_source_open *o, struct sr_error *err)
-{
-    (void)finder;
-    (void)o;
-    (void)err;
-    return SR_OK;
-}
-
-static void stdin_known(void *finder, const struct sr_split *split)
-{
-    (void)split;
-    ((struct stdin_finder *)finder)->is_known = true;
-}
-
-static enum sr_discovered stdin_discover(void *finder, struct sr_splits *out, struct sr_wait *wait,
-                                         struct sr_error *err)
-{
-    (void)wait;
-    struct stdin_finder *f = finder;
-    if (f->is_known) {
-        return SR_DISCOVERED_ALL;
-    }
-    static const uint8_t start[8] = {0}; /* a note: no byte was consumed */
-    struct sr_split split = {.id = STDIN_ID, .note = {start, sizeof(start)}, .order = 0};
-    sr_rc rc = out->add(out, &split);
-    if (rc != SR_OK) {
-        *err = (struct sr_error){.rc = rc, .words = "stdin cannot be taken as a split"};
-        return SR_DISCOVER_FAILED;
-    }
-    f->is_known = true;
-    return SR_DISCOVERED_ALL;
-}
-
-static void stdin_discover_close(void *finder) { (void)finder; }
 
 static sr_rc stdin_open(void *reader, const struct sr_source_open *o, struct sr_error *err)
 {
@@ -97,34 +56,90 @@ static sr_rc stdin_open(void *reader, const struct sr_source_open *o, struct sr_
     }
     /* The file's own offset is never moved, so that a restart within the process begins there. */
     r->base = S_ISREG(st.st_mode) ? (int64_t)lseek(STDIN_FILENO, 0, SEEK_CUR) : -1;
-    return SR_OK;
+    r->has_journal = conf->journal != NULL;
+    bool is_checkpointed =
+        SR_HAS_FIELD(o, struct sr_source_open, is_checkpointed) && o->is_checkpointed;
+    return r->has_journal ? tape_open(&r->tape, o->host, conf, is_checkpointed, err) : SR_OK;
 }
 
 static sr_rc stdin_add(void *reader, uint32_t number, const struct sr_split *split,
                        struct sr_error *err)
 {
     struct stdin_reader *r = reader;
-    struct note_in in = note_in(split->note);
-    uint64_t offset = note_get_u64(&in);
-    if (!note_is_done(&in) || offset > INT64_MAX / 2) {
+    struct stdin_note n;
+    if (!stdin_note_get(split->note, &n)) {
         return r->host->fail(r->host, err, SR_ECORRUPT, "the position of stdin cannot be read");
     }
-    if (offset > 0 && r->base < 0) {
+    if ((n.session != 0) != r->has_journal) {
+        return r->host->fail(r->host, err, SR_EMISFIT,
+                             "stdin was read %s a journal before the checkpoint, and is not now "
+                             "(write `journal:` as it was, or begin anew with --fresh)",
+                             r->has_journal ? "without" : "by way of");
+    }
+    if (!r->has_journal && n.offset > 0 && r->base < 0) {
         return r->host->fail(r->host, err, SR_EMISFIT,
                              "stdin cannot be gone back to: %llu bytes of it were read before the "
                              "checkpoint, and a pipe does not bring what followed them again "
-                             "(redirect it from a file, or begin anew with --fresh)",
-                             (unsigned long long)offset);
+                             "(give it a `journal:`, redirect it from a file, or begin anew with "
+                             "--fresh)",
+                             (unsigned long long)n.offset);
     }
+    block_drop(&r->block);
     r->number = number;
+    r->session = n.session;
     r->has_split = true;
-    r->offset = r->read_end = offset;
+    r->has_ended = r->is_finished = r->is_cut = r->has_moved = r->is_passing = false;
+    r->offset = r->read_end = n.offset;
+    return r->has_journal ? tape_go(&r->tape, &n, err) : SR_OK;
+}
+
+/* What a read brought. */
+struct stdin_got {
+    int64_t bytes; /* 0: the end, unless it is idle; -1: errno */
+    bool is_idle;  /* nothing is there yet: see wait */
+    struct sr_wait wait;
+};
+
+/* Goes on in the journal. */
+static sr_rc stdin_read_tape(struct stdin_reader *r, uint8_t *to, uint32_t room,
+                             struct stdin_got *got, struct sr_error *err)
+{
+    uint32_t n = 0;
+    switch (tape_read(&r->tape, to, room, &n, &got->wait, err)) {
+    case TAPE_BYTES:
+    case TAPE_END:
+        break;
+    case TAPE_IDLE:
+        got->is_idle = true;
+        break;
+    case TAPE_CUT:
+        r->is_cut = true;
+        break;
+    case TAPE_FAILED:
+        return err->rc;
+    }
+    got->bytes = n;
     return SR_OK;
 }
 
-/* Reads without waiting. *got is 0 at the end; *is_idle: nothing is there yet. SR_ELIMIT, without
- * words: the record is too long. */
-static sr_rc stdin_read(struct stdin_reader *r, size_t *got, bool *is_idle, struct sr_error *err)
+static void stdin_read_file(struct stdin_reader *r, uint8_t *to, uint32_t room,
+                            struct stdin_got *got)
+{
+    size_t len = 0;
+    got->wait.fd = STDIN_FILENO;
+    if (r->base >= 0) {
+        got->bytes = pread(STDIN_FILENO, to, room, (off_t)((uint64_t)r->base + r->read_end));
+        got->is_idle = got->bytes < 0 && (errno == EINTR || errno == EAGAIN);
+    } else {
+        enum taken taken = stdin_take_any(to, room, &len);
+        got->is_idle = taken == TAKEN_NONE;
+        got->bytes = taken == TAKEN_FAILED ? -1 : (int64_t)len;
+    }
+    got->bytes = got->is_idle ? 0 : got->bytes;
+}
+
+/* Reads without waiting. SR_ELIMIT, without words: the record is too long. */
+static sr_rc stdin_read(struct stdin_reader *r, struct stdin_got *got, struct sr_error *err)
 {
     uint8_t *to = NULL;
     uint32_t room = 0;
@@ -136,28 +151,20 @@ static sr_rc stdin_read(struct stdin_reader *r, size_t *got, bool *is_idle, stru
         return r->host->fail(r->host, err, rc, "stdin: out of memory for the record at byte %llu",
                              (unsigned long long)r->offset);
     }
-    ssize_t n = -1;
-    if (r->base >= 0) {
-        n = pread(STDIN_FILENO, to, room, (off_t)((uint64_t)r->base + r->read_end));
+    if (r->has_journal) {
+        rc = stdin_read_tape(r, to, room, got, err);
     } else {
-        /* Only after poll: stdin may be shared with a shell, so it is not made non-blocking. */
-        struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
-        n = poll(&p, 1, 0);
-        *is_idle = n == 0;
-        n = n > 0 ? read(STDIN_FILENO, to, room) : n;
+        stdin_read_file(r, to, room, got);
     }
-    if (n < 0 && (errno == EINTR || errno == EAGAIN)) {
-        *is_idle = true;
-        n = 0;
+    if (rc == SR_OK && got->bytes < 0) {
+        rc =
+            r->host->fail(r->host, err, SR_EIO, "stdin cannot be read: %s", strerrordesc_np(errno));
     }
-    if (n < 0) {
-        return r->host->fail(r->host, err, SR_EIO, "stdin cannot be read: %s",
-                             strerrordesc_np(errno));
+    if (rc == SR_OK) {
+        block_filled(&r->block, (uint32_t)got->bytes);
+        r->read_end += (uint64_t)got->bytes;
     }
-    *got = (size_t)n;
-    block_filled(&r->block, (uint32_t)n);
-    r->read_end += (uint64_t)n;
-    return SR_OK;
+    return rc;
 }
 
 static enum sr_polled stdin_show(struct stdin_reader *r, struct sr_poll *p)
@@ -214,32 +221,50 @@ static enum sr_polled stdin_end(struct stdin_reader *r, struct sr_poll *p)
     return SR_POLL_SPLIT_END;
 }
 
+/* A crash cut the stream off: what is there of a record will never be whole. */
+static enum sr_polled stdin_cut(struct stdin_reader *r, struct sr_poll *p)
+{
+    uint64_t rest = r->read_end - r->offset;
+    if (rest > 0) {
+        r->host->log(r->host, SR_WARN,
+                     "stdin: %llu bytes behind the last whole record of an earlier stream are "
+                     "passed over: it was cut off there",
+                     (unsigned long long)rest);
+        r->host->count(r->host, "journal-cut-bytes", (int64_t)rest);
+    }
+    r->offset = r->read_end;
+    return stdin_end(r, p);
+}
+
 /* Reads on, and shows what there is then. */
 static enum sr_polled stdin_go_on(struct stdin_reader *r, struct sr_poll *p, struct sr_error *err)
 {
     uint32_t rest = block_length(&r->block);
-    size_t got = 0;
-    bool is_idle = false;
-    sr_rc rc = stdin_read(r, &got, &is_idle, err);
+    struct stdin_got got = {.wait = p->wait};
+    sr_rc rc = stdin_read(r, &got, err);
     if (rc == SR_ELIMIT) {
         return p->may_pass && r->has_resync ? stdin_pass(r, p) : stdin_too_long(r, err);
     }
     if (rc != SR_OK) {
         return SR_POLL_FAILED;
     }
-    if (is_idle) {
-        p->wait.fd = STDIN_FILENO;
+    if (got.is_idle) {
+        p->wait = got.wait;
         return SR_POLL_IDLE;
     }
-    r->has_ended = got == 0;
+    size_t len = (size_t)got.bytes;
+    r->has_ended = len == 0;
+    if (r->is_cut) {
+        return stdin_cut(r, p);
+    }
     if (r->is_passing) {
         return stdin_pass(r, p);
     }
-    if (got > 0 && rest > 0 && r->has_resync && !stdin_has_newline(r, got)) {
+    if (len > 0 && rest > 0 && r->has_resync && !stdin_has_newline(r, len)) {
         p->split = r->number; /* no record can have become whole: not looked at again */
         return SR_POLL_DATA;
     }
-    return got > 0 || rest > 0 ? stdin_show(r, p) : stdin_end(r, p);
+    return len > 0 || rest > 0 ? stdin_show(r, p) : stdin_end(r, p);
 }
 
 static enum sr_polled stdin_poll(void *reader, struct sr_poll *p, struct sr_error *err)
@@ -271,9 +296,26 @@ static sr_rc stdin_position(void *reader, uint32_t number, struct sr_out *note,
 {
     (void)number;
     struct stdin_reader *r = reader;
-    return note_put_u64(note, r->offset)
+    struct stdin_note n = {
+        .offset = r->offset, .session = r->session, .is_finished = r->is_finished};
+    return stdin_note_put(note, &n)
                ? SR_OK
                : r->host->fail(r->host, err, SR_ENOMEM, "out of memory for a note");
+}
+
+static void stdin_acknowledge(void *reader, uint32_t number, struct sr_bytes note)
+{
+    (void)number;
+    struct stdin_reader *r = reader;
+    struct stdin_note n;
+    if (!r->has_journal || !stdin_note_get(note, &n)) {
+        return;
+    }
+    if (n.is_finished) {
+        journal_drop(&r->tape.journal, n.session, n.offset);
+    } else {
+        journal_ack(&r->tape.journal, n.session, n.offset);
+    }
 }
 
 static void stdin_close(void *reader)
@@ -282,19 +324,29 @@ static void stdin_close(void *reader)
     if (r->host) {
         block_drop(&r->block);
     }
+    tape_close(&r->tape);
 }
 
 static const struct sr_opt stdin_opts[] = {
     SR_OPT(struct stdin_conf, "source.max-record-size", record_max, .def = "64 mb", .min = 1,
            .max = 1 << 29, .flags = SR_OPT_OURS,
            .doc = "A longer record is a bad one (on-error): most likely its delimiter is missing."),
+    SR_OPT(struct stdin_conf, "journal", journal, .flags = SR_OPT_OURS | SR_OPT_PATH,
+           .doc = "A directory where everything is written and synced before it is processed, and "
+                  "read again after a crash: exactly-once from there on. What was read and not "
+                  "synced yet when the process ends is lost, and what the pipe holds."),
+    SR_OPT(struct stdin_conf, "journal.max-size", journal_max, .def = "1 gb",
+           .min = JOURNAL_BYTES_MIN, .max = INT64_C(1) << 50, .flags = SR_OPT_OURS,
+           .doc = "Bytes of the journal; a checkpoint empties it. When it is full, reading waits."),
     SR_OPT_END};
 
 const struct sr_source_type stdin_type = {
     .size = sizeof(struct sr_source_type),
     .name = "stdin",
-    .doc = "Standard input, once, to its end. A pipe cannot be resumed, a redirected file can.",
-    .keeps = "nothing: its paths have no guarantee",
+    .doc = "Standard input, once, to its end. A redirected file can be resumed, a pipe with a "
+           "journal.",
+    .keeps = "nothing: its paths have no guarantee; with a `journal`, the record from the moment on "
+             "when it is synced there",
     .opts = stdin_opts,
     .conf_size = sizeof(struct stdin_conf),
     .discoverer_size = sizeof(struct stdin_finder),
@@ -309,5 +361,6 @@ const struct sr_source_type stdin_type = {
     .poll = stdin_poll,
     .consume = stdin_consume,
     .position = stdin_position,
+    .acknowledge = stdin_acknowledge,
     .close = stdin_close,
 };

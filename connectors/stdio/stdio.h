@@ -4,6 +4,12 @@
 
 #include <streamrun/connector.h>
 
+struct stdin_conf {
+    sr_size record_max;
+    const char *journal; /* NULL: none */
+    sr_size journal_max;
+};
+
 extern const struct sr_source_type stdin_type;
 extern const struct sr_sink_type stdout_type;
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "connectors/builtin.h"
+#include "connectors/stdio/stdio.h"
 #include "test/kit/line_format.h"
 #include "test/kit/rows.h"
 #include "test/kit/sink_kit.h"
@@ -41,7 +42,7 @@ static const struct sr_source_type *stdin_source(void)
     return NULL;
 }
 
-static const sr_size record_max = {1u << 20}; /* the conf of stdin */
+static const struct stdin_conf record_max = {.record_max = {1u << 20}};
 
 /* Descriptor `fd` becomes one end of a pipe; answers the other. Each test is its own process. */
 static int pipe_in_place_of(int fd)
