@@ -50,6 +50,13 @@ static const struct args_option options_stop[] = {
     {"type", NULL, 't', "TYPE", "Flink's canonical or native: the same here"},
     {"run-dir", NULL, 0, "DIR", "where running jobs listen; else $STREAMRUN_RUN_DIR"},
     COMMON};
+static const struct args_option options_dead_letter[] = {
+    RUN_OPTIONS,
+    {"letters", NULL, 0, "PATH", "letters that lie elsewhere, as those that were mended"},
+    {"table", NULL, 0, "NAME", "of an SQLite file"},
+    {"raw", NULL, 0, NULL, "show: the bytes of the records, and nothing else"},
+    {"fail-on-dead-letter", NULL, 0, NULL, "replay: exit with 6 when records were set aside again"},
+    COMMON};
 static const struct args_option options_validate[] = {
     JOB_OPTIONS,
     {"strict", NULL, 0, NULL, "warnings are faults too"},
@@ -103,6 +110,12 @@ const struct command commands[] = {
     {"plan", "JOB.yaml [--dot | --json]", "show the operator graph", NULL, 1, options_plan, command_plan},
     {"config", "JOB.yaml", "show every effective key and where it came from", NULL, 1, options_job,
      command_config},
+    {"dead-letter", "list | show | replay JOB.yaml|PATH [ID...]",
+     "look at records that were set aside, put them through the job again",
+     "PATH: a directory or file of JSON lines, or an SQLite file. replay takes each letter once: its\n"
+     "bytes, mended by hand or not, go through the job under an id of its own, with state of its\n"
+     "own. What was replayed is noted beside the letters.", ARGS_MAX, options_dead_letter,
+     command_dead_letter},
     {"checkpoints", "list | show | verify PATH", "look at checkpoints and savepoints",
      "verify reads every byte and checks every digest.", 2, options_common, command_checkpoints},
     {"init", "[CONNECTOR [FORMAT]]", "print a commented skeleton of a job",

@@ -47,8 +47,9 @@ static struct conf_define *load_defines(struct cli *c, const struct args *a, uin
     return d;
 }
 
-enum cli_exit load_job(struct cli *c, const struct args *a, const char *path, const char *text,
-                       struct loaded *l)
+/* Reads, without binding. */
+static enum cli_exit load_read(struct cli *c, const struct args *a, const char *path,
+                               const char *text, struct loaded *l, sr_rc *rc)
 {
     memset(l, 0, sizeof(*l));
     l->faults = arena_get(c->arena, sizeof(*l->faults));
@@ -65,7 +66,12 @@ enum cli_exit load_job(struct cli *c, const struct args *a, const char *path, co
                             .define = define,
                             .defines = defines,
                             .variable = load_variable};
-    sr_rc rc = conf_read(&in, c->registry, l->faults, &l->job);
+    *rc = conf_read(&in, c->registry, l->faults, &l->job);
+    return CLI_OK;
+}
+
+static enum cli_exit load_bind(struct cli *c, struct loaded *l, sr_rc rc)
+{
     if (l->job) {
         /* Binding goes on where reading found faults, so that one run shows them all. */
         sr_rc bound = bind_job(l->job, c->registry, l->faults, &l->plan);
@@ -76,4 +82,20 @@ enum cli_exit load_job(struct cli *c, const struct args *a, const char *path, co
         return CLI_CONFIG;
     }
     return rc == SR_OK ? CLI_OK : cli_fail(c, cli_exit_of(rc), "%s", rc_words(rc));
+}
+
+enum cli_exit load_job(struct cli *c, const struct args *a, const char *path, const char *text,
+                       struct loaded *l)
+{
+    return load_changed(c, a, path, text, NULL, NULL, l);
+}
+
+enum cli_exit load_changed(struct cli *c, const struct args *a, const char *path, const char *text,
+                           enum cli_exit (*change)(void *ctx, struct job *job), void *ctx,
+                           struct loaded *l)
+{
+    sr_rc rc = SR_OK;
+    enum cli_exit code = load_read(c, a, path, text, l, &rc);
+    if (code == CLI_OK && change && rc == SR_OK && l->job) code = change(ctx, l->job);
+    return code == CLI_OK ? load_bind(c, l, rc) : code;
 }

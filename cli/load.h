@@ -17,4 +17,9 @@ struct loaded {
 enum cli_exit load_job(struct cli *c, const struct args *a, const char *path, const char *text,
                        struct loaded *l);
 
+/* The same, but what was read is changed before it is bound. An answer other than CLI_OK ends it. */
+enum cli_exit load_changed(struct cli *c, const struct args *a, const char *path, const char *text,
+                           enum cli_exit (*change)(void *ctx, struct job *job), void *ctx,
+                           struct loaded *l);
+
 #endif

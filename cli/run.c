@@ -8,6 +8,7 @@
 #include "cli/detach.h"
 #include "cli/load.h"
 #include "cli/monitor.h"
+#include "cli/run.h"
 #include "cli/rundir.h"
 #include "cli/show.h"
 #include "cli/summary.h"
@@ -443,6 +444,12 @@ static enum cli_exit run_job(struct run *r)
     }
     store_close(r->store);
     return code;
+}
+
+enum cli_exit run_loaded(struct cli *c, const struct args *a, const struct loaded *l)
+{
+    struct run r = {.c = c, .args = a, .loaded = *l};
+    return run_job(&r);
 }
 
 enum cli_exit command_run(struct cli *c, const struct args *a)

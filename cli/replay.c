@@ -1,0 +1,305 @@
+#include "cli/replay.h"
+
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/replay_ledger.h"
+#include "cli/run.h"
+#include "cli/show.h"
+#include "engine/base/bytes.h"
+#include "engine/base/error.h"
+#include "engine/base/hash.h"
+#include "engine/ckpt/durable.h"
+
+struct replay {
+    struct cli *c;
+    const struct args *args; /* of the command */
+    const struct loaded *loaded;
+    const struct letter_list *letters;
+    struct replay_ledger ledger;
+    bool *is_taken; /* by letter: goes into the batch */
+    uint32_t taken;
+    uint32_t number; /* of the batch */
+    const char *dir; /* absolute: its files and checkpoints */
+};
+
+/* --- Choosing --------------------------------------------------------------------------------- */
+
+static const struct job_step *replay_source(const struct replay *r, const char *name)
+{
+    const struct job *job = r->loaded->job;
+    for (uint32_t i = 0; i < job->steps; i++) {
+        const struct job_step *s = &job->step[i];
+        if (s->kind == JOB_SOURCE && strcmp(s->name.text, name) == 0) return s;
+    }
+    return NULL;
+}
+
+/* Why a letter cannot go through the job; NULL: it can. */
+static const char *replay_hurdle(const struct replay *r, const struct letter_row *l)
+{
+    if (!*l->source) return "it is a result, not a record of a source";
+    const struct job_step *s = replay_source(r, l->source);
+    if (!s) return "the job has no source of that name";
+    if (!s->format) return "its source makes rows itself: there are no bytes to read again";
+    return l->raw ? NULL : "its bytes were not kept";
+}
+
+static bool replay_is_chosen(const char *id, const char *const *chosen, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(chosen[i], id) == 0) return true;
+    }
+    return count == 0;
+}
+
+static enum cli_exit replay_choose(struct replay *r, const char *const *chosen, uint32_t count)
+{
+    struct cli *c = r->c;
+    uint32_t before = 0, hurdles = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!letter_list_find(r->letters, chosen[i])) {
+            return cli_fail(c, CLI_USAGE, "%s: there is no letter '%s'", r->letters->path,
+                            chosen[i]);
+        }
+    }
+    for (uint32_t i = 0; i < r->letters->count; i++) {
+        const struct letter_row *l = &r->letters->item[i];
+        if (!replay_is_chosen(l->id, chosen, count)) continue;
+        const char *hurdle = replay_hurdle(r, l);
+        if (replay_ledger_has(&r->ledger, l->id)) {
+            before++;
+        } else if (hurdle) {
+            hurdles++;
+            cli_note(c, "letter %s cannot be replayed: %s", l->id, hurdle);
+        } else {
+            r->is_taken[i] = true;
+            r->taken++;
+        }
+    }
+    if (r->taken == 0) {
+        cli_note(c, "nothing to replay: %s replayed before",
+                 before == 1 ? "1 letter was" : arena_printf(c->arena, "%u letters were", before));
+        return hurdles > 0 && count > 0 ? CLI_FAILED : CLI_OK;
+    }
+    if (before > 0) cli_note(c, "%u were replayed before and are left out", before);
+    return CLI_OK;
+}
+
+/* --- The batch -------------------------------------------------------------------------------- */
+
+static const char *replay_file(const struct replay *r, const struct job_step *source)
+{
+    return arena_printf(r->c->arena, "%s/%s.letters", r->dir, source->name.text);
+}
+
+/* The records of one source, each with the newline that it had. */
+static sr_rc replay_write_source(const struct replay *r, const struct job_step *source,
+                                 struct sr_error *err)
+{
+    struct sr_out out = bytes_out();
+    bool is_ok = true;
+    for (uint32_t i = 0; i < r->letters->count && is_ok; i++) {
+        const struct letter_row *l = &r->letters->item[i];
+        if (!r->is_taken[i] || strcmp(l->source, source->name.text) != 0) continue;
+        is_ok = bytes_put(&out, l->raw, l->raw_len) && bytes_put(&out, "\n", 1);
+    }
+    sr_rc rc = is_ok ? durable_replace(&r->c->env, replay_file(r, source),
+                                       out.data ? (const void *)out.data : "", out.len, err)
+                     : error_set(err, SR_ENOMEM, "out of memory");
+    bytes_free(&out);
+    return rc;
+}
+
+/* Files first, then the note that names them. */
+static sr_rc replay_begin(struct replay *r, struct sr_error *err)
+{
+    const struct job *job = r->loaded->job;
+    sr_rc rc = durable_make_dirs(&r->c->env, r->dir, err);
+    for (uint32_t i = 0; i < job->steps && rc == SR_OK; i++) {
+        if (job->step[i].kind == JOB_SOURCE) rc = replay_write_source(r, &job->step[i], err);
+    }
+    if (rc != SR_OK) return rc;
+    json_t *ids = json_array();
+    for (uint32_t i = 0; i < r->letters->count; i++) {
+        if (r->is_taken[i]) (void)json_array_append_new(ids, json_string(r->letters->item[i].id));
+    }
+    return replay_ledger_begin(&r->ledger, r->c, r->number, ids, err);
+}
+
+static int replay_remove(const char *path, const struct stat *st, int kind, struct FTW *ftw)
+{
+    (void)st;
+    (void)kind;
+    (void)ftw;
+    (void)remove(path); /* what is left does no harm: the batch is done */
+    return 0;
+}
+
+/* --- The job ---------------------------------------------------------------------------------- */
+
+/* A filesystem source of one file, with its options as they are by default. */
+static const struct job_step *replay_reader(struct replay *r, const char *path)
+{
+    struct cli *c = r->c;
+    struct faults *faults = arena_get(c->arena, sizeof(*faults));
+    if (!faults) return NULL;
+    faults_init(faults, c->arena);
+    char *quoted = json_dumps(json_string(path), JSON_ENCODE_ANY);
+    const char *text =
+        quoted ? arena_printf(c->arena,
+                              "sources: {a: {connector: filesystem, path: %s, format: raw, schema: "
+                              "{b: BYTES}}}\nsinks: {z: {from: a, connector: blackhole}}\n",
+                              quoted)
+               : NULL;
+    free(quoted);
+    struct conf_input in = {
+        .env = &c->env, .path = "replay", .text = text, .work_dir = c->work_dir};
+    struct job *job = NULL;
+    if (!text || conf_read(&in, c->registry, faults, &job) != SR_OK) return NULL;
+    for (uint32_t i = 0; i < job->steps; i++) {
+        if (job->step[i].kind == JOB_SOURCE) return &job->step[i];
+    }
+    return NULL;
+}
+
+/* Sources read letters; the job is another one, with checkpoints beside them. */
+static enum cli_exit replay_change(void *ctx, struct job *job)
+{
+    struct replay *r = ctx;
+    struct cli *c = r->c;
+    for (uint32_t i = 0; i < job->steps; i++) {
+        struct job_step *s = &job->step[i];
+        if (s->kind != JOB_SOURCE) continue;
+        const struct job_step *reader = replay_reader(r, replay_file(r, s));
+        if (!reader) return cli_fail(c, CLI_FAILED, "no source can be made of dead letters");
+        if (!s->format) {
+            return cli_fail(c, CLI_CONFIG,
+                            "source '%s' makes rows itself: a job with such a source cannot be run "
+                            "over dead letters alone",
+                            s->name.text);
+        }
+        s->source = reader->source;
+        s->conf = reader->conf;
+        s->rate_limit = 0;
+    }
+    const char *name = arena_printf(c->arena, "%s (replay %u)", job->name, r->number);
+    const char *id = arena_printf(c->arena, "%s replay %u %s", job->id, r->number, r->dir);
+    if (!name || !id) return cli_fail(c, CLI_FAILED, "out of memory");
+    job->name = name;
+    digest_text(digest_of(id, strlen(id)), job->id);
+    job->settings.dir = arena_printf(c->arena, "file://%s/checkpoints", r->dir);
+    job->settings.storage.index = STORAGE_FILESYSTEM;
+    return CLI_OK;
+}
+
+/* A plain file that is there would be replaced by one that holds the replayed rows only. */
+static enum cli_exit replay_check_sinks(struct replay *r, const struct plan *p)
+{
+    for (uint32_t i = 0; i < p->nodes; i++) {
+        const struct plan_node *n = &p->node[i];
+        const char *path = n->sink_caps.exclusive;
+        struct sr_stat stat;
+        struct sr_error ignored;
+        bool is_there = n->kind == PLAN_SINK && n->sink_caps.is_bounded_only && path &&
+                        r->c->env.files->stat(r->c->env.files, path, &stat, &ignored) == SR_OK;
+        if (!is_there) continue;
+        return cli_fail(r->c, CLI_CONFIG,
+                        "sink '%s' writes one plain file, and %s is there: it would be replaced by "
+                        "the replayed rows alone\n  name another one: -D sinks.%s.path=FILE",
+                        n->step, path, n->step);
+    }
+    return CLI_OK;
+}
+
+/* The header line of a CSV file is no letter. */
+static enum cli_exit replay_headers(struct replay *r, struct args *a)
+{
+    static const struct args_option define = {"define", NULL, 'D', "KEY=VALUE", ""};
+    const struct conf_value *v = NULL;
+    uint32_t values = conf_values(r->loaded->job, r->c->arena, &v);
+    for (uint32_t i = 0; i < values; i++) {
+        size_t len = strlen(v[i].key);
+        static const char end[] = ".csv.header";
+        bool is_header = strncmp(v[i].key, "sources.", 8) == 0 && len >= sizeof(end) &&
+                         strcmp(v[i].key + len - (sizeof(end) - 1), end) == 0;
+        if (!is_header || strcmp(v[i].value, "none") == 0) continue;
+        if (strcmp(v[i].value, "match") == 0) {
+            return cli_fail(r->c, CLI_CONFIG,
+                            "%s: match: letters have no header line; if the file's columns are in "
+                            "the order of the schema, say -D %s=none",
+                            v[i].key, v[i].key);
+        }
+        if (a->options == ARGS_MAX) return cli_fail(r->c, CLI_USAGE, "too many options");
+        a->given[a->options].option = &define;
+        a->given[a->options++].value = arena_printf(r->c->arena, "%s=none", v[i].key);
+    }
+    return CLI_OK;
+}
+
+static enum cli_exit replay_batch(struct replay *r)
+{
+    static const struct args_option go_on = {"continue", NULL, 0, NULL, ""};
+    static const struct args_option drain = {"drain", NULL, 0, NULL, ""};
+    struct cli *c = r->c;
+    struct loaded loaded;
+    struct args *a = arena_copy(c->arena, r->args, sizeof(*a));
+    if (!a || a->options + 2 > ARGS_MAX) return cli_fail(c, CLI_USAGE, "too many options");
+    a->given[a->options++].option = &go_on;
+    a->given[a->options++].option = &drain;
+    enum cli_exit code = replay_headers(r, a);
+    if (code != CLI_OK) return code;
+    code = load_changed(c, a, r->loaded->job->file, NULL, replay_change, r, &loaded);
+    if (loaded.faults) show_faults(c, loaded.faults);
+    if (code == CLI_OK) code = replay_check_sinks(r, loaded.plan);
+    return code == CLI_OK ? run_loaded(c, a, &loaded) : code;
+}
+
+static enum cli_exit replay_finish(struct replay *r)
+{
+    struct sr_error err = {0};
+    enum cli_exit code = replay_batch(r);
+    if (code != CLI_OK && code != CLI_DIVERTED) {
+        cli_note(r->c, "replay %u is not done; the next replay of these letters goes on with it",
+                 r->number);
+        return code;
+    }
+    if (replay_ledger_done(&r->ledger, r->c, r->number, &err) != SR_OK) {
+        return cli_fail(r->c, CLI_FAILED, "%s", err.words);
+    }
+    (void)nftw(r->dir, replay_remove, 8, FTW_DEPTH | FTW_PHYS);
+    return code;
+}
+
+enum cli_exit replay_run(struct cli *c, const struct args *a, const struct loaded *loaded,
+                         const struct letter_list *letters, const char *const *chosen,
+                         uint32_t count)
+{
+    struct replay r = {.c = c, .args = a, .loaded = loaded, .letters = letters};
+    struct sr_error err = {0};
+    r.is_taken = arena_array(c->arena, (size_t)letters->count + 1, sizeof(bool));
+    if (!r.is_taken || replay_ledger_open(c, letters, &r.ledger, &err) != SR_OK) {
+        return cli_fail(c, CLI_FAILED, "%s", r.is_taken ? err.words : "out of memory");
+    }
+    enum cli_exit code = CLI_OK;
+    r.number = replay_ledger_open_batch(&r.ledger);
+    if (r.number > 0) {
+        cli_note(c, "replay %u was interrupted: it is finished first", r.number);
+        r.dir = replay_ledger_dir(&r.ledger, c, r.number);
+        code = replay_finish(&r);
+    }
+    if (code == CLI_OK) code = replay_choose(&r, chosen, count);
+    if (code == CLI_OK && r.taken > 0) {
+        r.number = replay_ledger_next(&r.ledger);
+        r.dir = replay_ledger_dir(&r.ledger, c, r.number);
+        if (!r.dir || replay_begin(&r, &err) != SR_OK) {
+            code = cli_fail(c, CLI_FAILED, "%s", err.words);
+        } else {
+            code = replay_finish(&r);
+        }
+    }
+    replay_ledger_close(&r.ledger);
+    return code;
+}

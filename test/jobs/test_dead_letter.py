@@ -1,0 +1,120 @@
+"""`dead-letter list | show | replay`: what was set aside can be looked at, mended, and put through the job once."""
+import base64
+import json
+
+from harness import ok, test
+
+JOB = """pipeline.name: replayed
+sources:
+  events:
+    connector: filesystem
+    path: in.csv
+    format: csv
+    csv.header: skip
+    schema: {id: INT, d: STRING}
+transforms:
+  t:
+    from: events
+    select: [id, "CAST(d AS DATE) AS d"]
+    on-error: dead-letter
+sinks:
+  out: {from: t, connector: filesystem, path: out/, format: csv}
+dead-letter: {connector: filesystem, path: dead/}
+"""
+FIXED = JOB.replace("CAST(d AS DATE) AS d", "CASE WHEN d LIKE '%.%' THEN TO_DATE(d, 'dd.MM.yyyy') ELSE CAST(d AS DATE) END AS d")
+INPUT = "id,d\n1,2026-01-01\n2,02.01.2026\n3,2026-01-03\n"
+
+
+def rows(p, directory="out"):
+    return sorted(line for f in (p.dir / directory).glob("part-*") for line in f.read_text().splitlines())
+
+
+def listed(p, where):
+    return json.loads(ok(p.run("dead-letter", "list", where, "--json")).stdout)
+
+
+@test
+def replayed_letters_give_what_the_fixed_job_gives(p):  # C09
+    p.write("in.csv", INPUT)
+    job = p.write("job.yaml", JOB)
+    ok(p.run("dead-letter", "list", job))
+    ok(p.run("run", job))
+    (letter,) = listed(p, job)
+    assert letter["text"] == "2,02.01.2026" and letter["line"] == 3 and not letter["replayed"], letter
+    assert ok(p.run("dead-letter", "show", p.dir / "dead", letter["id"], "--raw")).stdout == b"2,02.01.2026\n"
+    assert b"02.01.2026" in ok(p.run("dead-letter", "show", "dead/")).stdout
+    fixed = p.write("fixed.yaml", FIXED)
+    done = ok(p.run("dead-letter", "replay", fixed, "--fail-on-dead-letter"))
+    assert b"read 1 = written 1" in done.stderr, done.stderr
+    replayed = rows(p)
+    ok(p.run("run", p.write("all.yaml", FIXED.replace("out/", "all/").replace("name: replayed", "name: all"))))
+    assert replayed == rows(p, "all") == ["1,2026-01-01", "2,2026-01-02", "3,2026-01-03"], replayed
+    done = ok(p.run("dead-letter", "replay", fixed))
+    assert b"nothing to replay: 1 letter was replayed before" in done.stderr and rows(p) == replayed, done.stderr
+    assert listed(p, job)[0]["replayed"]
+
+
+@test
+def a_replay_that_was_interrupted_goes_on(p):
+    p.write("in.csv", INPUT)
+    ok(p.run("run", p.write("job.yaml", JOB)))
+    # The job was not mended, and now it fails: the replay is not done.
+    failing = p.write("failing.yaml", JOB.replace("    on-error: dead-letter\n", "") + "poison.max-failures: 0\n")
+    done = ok(p.run("dead-letter", "replay", failing), 1)
+    assert b"replay 1 is not done" in done.stderr and rows(p) == ["1,2026-01-01", "3,2026-01-03"], done.stderr
+    done = ok(p.run("dead-letter", "replay", p.write("fixed.yaml", FIXED)))
+    assert b"replay 1 was interrupted: it is finished first" in done.stderr, done.stderr
+    assert rows(p) == ["1,2026-01-01", "2,2026-01-02", "3,2026-01-03"]
+    assert not [x.name for x in (p.dir / "dead").iterdir() if x.name.startswith(".replay-")]
+
+
+@test
+def letters_can_be_mended_by_hand_and_chosen(p):
+    p.write("in.csv", "id,d\n1,yesterday\n2,today\n")
+    job = p.write("job.yaml", JOB)
+    ok(p.run("run", job))
+    first, second = listed(p, job)
+    (path,) = (p.dir / "dead").glob("part-*")
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    lines[0]["raw"] = base64.b64encode(b"1,2026-01-01").decode()
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    ok(p.run("dead-letter", "replay", job, first["id"]))
+    assert rows(p) == ["1,2026-01-01"]
+    assert [x["replayed"] for x in listed(p, job)] == [True, False]
+    ok(p.run("dead-letter", "replay", job, "nosuchletter"), 2)
+    done = ok(p.run("dead-letter", "replay", job, first["id"]))
+    assert b"nothing to replay" in done.stderr and rows(p) == ["1,2026-01-01"], done.stderr
+    # What fails again is a letter again, of the replay.
+    ok(p.run("dead-letter", "replay", job, second["id"], "--fail-on-dead-letter"), 6)
+    assert sorted(x["text"] for x in listed(p, job)) == ["1,2026-01-01", "2,today", "2,today"]
+
+
+@test
+def letters_in_sqlite_can_be_replayed(p):
+    p.write("in.csv", INPUT)
+    to = "dead-letter: {connector: sqlite, path: dead.db, table-name: letters}\n"
+    text = JOB.replace("dead-letter: {connector: filesystem, path: dead/}\n", to)
+    job = p.write("job.yaml", text)
+    ok(p.run("run", job))
+    assert [x["text"] for x in listed(p, job)] == [x["text"] for x in listed(p, "dead.db")] == ["2,02.01.2026"]
+    fixed = p.write("fixed.yaml", FIXED.replace("dead-letter: {connector: filesystem, path: dead/}\n", to))
+    ok(p.run("dead-letter", "replay", fixed))
+    assert rows(p) == ["1,2026-01-01", "2,2026-01-02", "3,2026-01-03"]
+    assert b"nothing to replay" in ok(p.run("dead-letter", "replay", fixed)).stderr
+
+
+@test
+def what_a_replay_cannot_do_is_said(p):
+    p.write("in.csv", INPUT)
+    job = p.write("job.yaml", JOB.replace("path: out/", "path: out.csv"))
+    ok(p.run("run", job))
+    done = ok(p.run("dead-letter", "replay", job), 3)
+    assert b"-D sinks.out.path=" in done.stderr and (p.dir / "out.csv").read_text() == "1,2026-01-01\n3,2026-01-03\n"
+    ok(p.run("dead-letter", "replay", p.write("fixed.yaml", FIXED.replace("path: out/", "path: out.csv")), "-D", f"sinks.out.path={p.dir}/more.csv"))
+    assert (p.dir / "more.csv").read_text() == "2,2026-01-02\n"
+    ok(p.run("dead-letter", "replay", "dead/"), 2)
+    ok(p.run("dead-letter", "list", "absent/"), 1)
+    ok(p.run("dead-letter", "list", p.write("plain.yaml", JOB.split("dead-letter: {")[0].replace("    on-error: dead-letter\n", ""))), 3)
+    ok(p.run("dead-letter", "lst", job), 2)
+    p.write("broken.json", '{"time": "x", "raw": "!"}\n')
+    assert b"base64" in ok(p.run("dead-letter", "list", "broken.json"), 1).stderr
