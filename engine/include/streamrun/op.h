@@ -5,7 +5,7 @@
  * keeps no cursor across calls but within one row: what it has used up of a view it says in
  * `used`, and the rest can be saved as channel state.
  *
- *   open -> { process | watermark }* -> close
+ *   open -> { process | watermark | wake }* -> close
  *
  * close comes after an open that failed too: it takes what is half built.
  */
@@ -29,6 +29,7 @@ struct sr_bad_row {
 };
 
 #define SR_BAD_ROWS_MAX 64u
+#define SR_WAKE_NEVER   INT64_MAX
 
 struct sr_op_io {
     uint32_t port;            /* input of the operator, 0 but for joins and unions */
@@ -43,6 +44,8 @@ struct sr_op_io {
     struct sr_bad_row *bad; /* room for SR_BAD_ROWS_MAX */
     uint16_t *late_row; /* row numbers in `in` of the `late` rows, in order; room for SR_BATCH_ROWS;
                            NULL: not wanted */
+    int64_t wake_ms;    /* the operator is to be woken at this time of the wall clock, or before;
+                           0: as was said before; SR_WAKE_NEVER */
 };
 
 struct sr_op_open {
@@ -69,6 +72,9 @@ struct sr_op_type {
      * to do. The engine passes the watermark on behind the last output. */
     enum sr_step (*watermark)(void *op, int64_t ms, struct sr_op_io *io, struct sr_error *err);
     void (*close)(void *op);
+    /* The wall clock has come to `now_ms`, which the operator asked for; and once in front of all
+     * rows, behind what was restored. DONE has said in wake_ms when next. NULL: never asks. */
+    enum sr_step (*wake)(void *op, int64_t now_ms, struct sr_op_io *io, struct sr_error *err);
 };
 
 #endif
