@@ -101,7 +101,9 @@ const struct sr_opt steps_transform_opts[] = {
     KEY("window", window, .flags = SR_OPT_OURS | OPTS_TEXT,
         .doc = "Aggregate by time: `TUMBLE(ts, size)`, `HOP(ts, slide, size)` or `CUMULATE(ts, "
                "step, size)`, each with an offset behind it if need be, as in `TUMBLE(ts, INTERVAL "
-               "'1' MINUTE)`. Flink's three columns window_start, window_end and window_time can be "
+               "'1' MINUTE)`. ts is the column of the source's `watermark`, or one that is `AS "
+               "PROCTIME()`: then it is the time of processing that counts, and the last windows "
+               "fire at the end of the input. Flink's three columns window_start, window_end and window_time can be "
                "selected."),
     KEY("on-late", on_late, .choices = steps_on_late, .def = "drop", .flags = SR_OPT_OURS,
         .doc = "What happens to a row that comes too late for its window: drop (counted) or "

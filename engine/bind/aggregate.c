@@ -75,11 +75,13 @@ static bool agg_window_time(struct agg_scope *g, struct scope *s)
     if (c < 0) {
         return false;
     }
-    if (c != s->in->rowtime) {
+    g->is_proctime = logic_is_proctime(g->grouping->input, (uint32_t)c);
+    if (c != s->in->rowtime && !g->is_proctime) {
         const char *is = s->in->rowtime >= 0 ? s->in->field[s->in->rowtime].name : NULL;
         bind_fault(s->binder, s->text, g->grouping->time->at,
                    is ? arena_printf(s->binder->arena, "the time attribute here is '%s'", is)
-                      : "give the source a `watermark:`, and pass that column on",
+                      : "give the source a `watermark:`, and pass that column on, or a column "
+                        "`AS PROCTIME()`",
                    "a window needs the event time attribute, '%s' is none", s->in->field[c].name);
         return false;
     }
@@ -169,15 +171,6 @@ static bool agg_window_fits(struct agg_scope *g, struct scope *s, const struct a
                    how->slide ? "1000 years" : "its size");
         return false;
     }
-    const char *zone = s->binder->job->settings.time_zone;
-    const struct sr_field *time = &s->in->field[s->in->rowtime];
-    if (time->type.kind == SR_TIMESTAMP_LTZ && zone && strcmp(zone, "UTC") != 0) {
-        bind_fault(s->binder, s->text, w->time->at, "table.local-time-zone: UTC",
-                   "windows over a TIMESTAMP_LTZ column are only supported in time zone UTC yet, "
-                   "not in %s",
-                   zone);
-        return false;
-    }
     return agg_slide_fits(g, s, how);
 }
 
@@ -221,7 +214,7 @@ struct agg_scope *agg_scope_new(const struct scope *input, const struct grouping
     s->out = (struct sr_schema){.field = field, .rowtime = -1};
     bool is_good = agg_keys(s);
     is_good = (!g->window_text || agg_window(s)) && is_good;
-    if (is_good && s->window != WINDOW_NONE) {
+    if (is_good && s->window != WINDOW_NONE && !s->is_proctime) {
         s->out.rowtime = (int32_t)(g->keys + 2);
     }
     return is_good ? s : NULL;
@@ -371,7 +364,8 @@ static const struct expr *agg_name(struct agg_scope *g, const struct scope *from
 /* TUMBLE_START(...), HOP_END(...) and their kin of Flink's older syntax. */
 static const struct expr *agg_older_call(struct agg_scope *g, const struct ast *n)
 {
-    static const char *const parts[AGG_WINDOW_COLUMNS] = {"_START", "_END", "_ROWTIME"};
+    const char *const parts[AGG_WINDOW_COLUMNS] = {"_START", "_END",
+                                                   g->is_proctime ? "_PROCTIME" : "_ROWTIME"};
     if (g->window == WINDOW_NONE || n->kind != AST_CALL) {
         return NULL;
     }
@@ -461,7 +455,8 @@ static bool agg_fill(struct agg_scope *g, struct logic *n)
                                            .time_column = g->time_column,
                                            .size_ms = g->size_ms,
                                            .slide_ms = g->slide_ms,
-                                           .offset_ms = g->offset_ms};
+                                           .offset_ms = g->offset_ms,
+                                           .is_proctime = g->is_proctime};
     n->is_updating = g->window == WINDOW_NONE;
     n->keys = n->is_updating ? keys : 0;
     n->key = name;

@@ -21,7 +21,8 @@ struct grouping {
     const struct ast *time;             /* AST_NAME of the time attribute */
     const struct ast *const *arg;       /* behind the time attribute */
     uint32_t args;
-    uint32_t at;   /* of the window in its text */
+    uint32_t at;               /* of the window in its text */
+    const struct logic *input; /* what is grouped */
     bool is_older; /* GROUP BY HOP(...): any slide up to the size will do, as in Flink */
     const struct job_text *key_text[AGG_KEYS_MAX]; /* by key */
     const struct ast *key[AGG_KEYS_MAX];
@@ -36,6 +37,7 @@ struct agg_scope {
     uint32_t time_column;
     int64_t size_ms, slide_ms, offset_ms;
     enum window_kind window;
+    bool is_proctime;
     struct agg agg[AGG_CALLS_MAX];
     const struct job_text *agg_text[AGG_CALLS_MAX]; /* where each was first written */
     uint32_t agg_at[AGG_CALLS_MAX];

@@ -335,6 +335,7 @@ static struct logic *transform_grouped(struct transform *t)
 {
     bool is_good = true;
     const struct expr *where = transform_where(t, &is_good);
+    t->grouping.input = t->input;
     struct agg_scope *g = agg_scope_new(&t->scope, &t->grouping);
     if (!g) {
         return NULL;

@@ -347,6 +347,11 @@ static bool expr_equal_literal(const struct expr *a, const struct expr *b)
     return a->value.wide.low == b->value.wide.low && a->value.wide.high == b->value.wide.high;
 }
 
+bool expr_is_call_of(const struct expr *e, const char *name)
+{
+    return e->kind == EXPR_CALL && e->func && strcmp(e->func->name, name) == 0;
+}
+
 bool expr_equal(const struct expr *a, const struct expr *b) /* NOLINT(misc-no-recursion) */
 {
     if (a == b) {

@@ -38,6 +38,7 @@ struct aggregate_step {
     uint32_t time_column; /* the time attribute, when windowed */
     int64_t size_ms, offset_ms;
     int64_t slide_ms; /* from one window's end to the next: HOP's slide, CUMULATE's step */
+    bool is_proctime; /* windows of the wall clock: of when a row is processed */
     const char *time_zone;
 };
 

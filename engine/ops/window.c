@@ -103,6 +103,16 @@ int64_t window_end_from(const struct window *w, int64_t ms)
     return ms + window_mod(w->anchor_ms - ms, w->slide_ms);
 }
 
+int64_t window_first_open(const struct window *w, int64_t pane_end, int64_t watermark)
+{
+    bool may_jump = !w->zone && watermark > pane_end - 2;
+    int64_t end = window_end_from(w, may_jump ? watermark + 2 : pane_end);
+    while (window_trigger(w, end) <= watermark) {
+        end += w->slide_ms;
+    }
+    return end;
+}
+
 int64_t window_last_end(const struct window *w, int64_t pane_end)
 {
     if (w->kind == WINDOW_CUMULATE) {

@@ -7,7 +7,6 @@
 #include "engine/ops/ops.h"
 #include "engine/ops/window_aggregate.h"
 
-/* The columns of time_column's type and step's zone: what windows can be computed over. */
 static sr_rc window_check(const struct aggregate_step *step, const struct sr_op_open *o,
                           struct sr_error *err)
 {
@@ -19,13 +18,6 @@ static sr_rc window_check(const struct aggregate_step *step, const struct sr_op_
             "at most 3 digits",
             time->name);
     }
-    if (time->type.kind == SR_TIMESTAMP_LTZ && step->time_zone &&
-        strcmp(step->time_zone, "UTC") != 0) {
-        return error_set(err, SR_ECONFIG,
-                         "windows over TIMESTAMP_LTZ column '%s' can be computed in time zone UTC "
-                         "only, not in %s",
-                         time->name, step->time_zone);
-    }
     return SR_OK;
 }
 
@@ -33,7 +25,10 @@ static sr_rc window_check(const struct aggregate_step *step, const struct sr_op_
 static sr_rc window_maps(struct window_aggregate *w, struct sr_error *err)
 {
     struct aggregate *a = &w->base;
-    const char *text = window_text(a->arena, a->step);
+    const char *zone = w->window.zone ? a->step->time_zone : "";
+    const char *text =
+        arena_printf(a->arena, "%s%s%s%s", window_text(a->arena, a->step),
+                     a->step->is_proctime ? " by the wall clock" : "", *zone ? " in " : "", zone);
     bool is_hop = w->window.kind == WINDOW_HOP;
     const char *name = arena_printf(a->arena, "%s of %s", is_hop ? "panes" : "groups", text);
     sr_rc rc = aggregate_map(a, name, &a->groups, err);
@@ -53,6 +48,9 @@ static sr_rc window_open(void *op, const struct sr_op_open *o, struct sr_error *
     if (rc == SR_OK) {
         rc = window_make(&w->window, step, err);
     }
+    if (rc == SR_OK && o->in[0]->field[step->time_column].type.kind == SR_TIMESTAMP_LTZ) {
+        rc = zone_load(step->time_zone ? step->time_zone : "UTC", &w->window.zone, err);
+    }
     if (rc == SR_OK) {
         rc = aggregate_open(&w->base, o, false, err);
     }
@@ -60,20 +58,26 @@ static sr_rc window_open(void *op, const struct sr_op_open *o, struct sr_error *
         rc = window_maps(w, err);
     }
     if (rc != SR_OK) {
-        aggregate_close(&w->base);
         return rc;
     }
+    w->host = o->host;
     w->pane_end = window_pane_end(&w->window, 0);
     return SR_OK;
 }
 
-static void window_close(void *op) { aggregate_close(&((struct window_aggregate *)op)->base); }
+static void window_close(void *op)
+{
+    struct window_aggregate *w = op;
+    aggregate_close(&w->base);
+    zone_free(w->window.zone);
+}
 
 /* --- Rows into windows ------------------------------------------------------------------------ */
 
-/* End of the pane that `ms` lies in. */
-static int64_t window_pane(struct window_aggregate *w, int64_t ms)
+/* End of the pane that the moment lies in. */
+static int64_t window_pane(struct window_aggregate *w, int64_t us)
 {
+    int64_t ms = window_local(&w->window, moment_ms(us));
     if (ms >= w->pane_end || w->pane_end - ms > w->window.pane_ms) {
         w->pane_end = window_pane_end(&w->window, ms);
     }
@@ -99,7 +103,8 @@ static const char *window_fault(const struct window_aggregate *w, const struct s
     if (!sr_is_valid(time, r)) {
         return "the time attribute is NULL";
     }
-    if (!window_holds(&w->window, moment_ms(((const int64_t *)time->values)[r]))) {
+    int64_t ms = moment_ms(((const int64_t *)time->values)[r]);
+    if (!window_holds(&w->window, window_local(&w->window, ms))) {
         return "its window lies beyond the range of TIMESTAMP";
     }
     return NULL;
@@ -135,11 +140,11 @@ static void window_report(const struct window_aggregate *w, struct sr_op_io *io)
  * does. *end: where the row is folded in instead of its pane, or the pane. */
 static bool window_is_late(const struct window_aggregate *w, int64_t watermark, int64_t *end)
 {
-    if (watermark >= window_last_end(&w->window, *end) - 1) {
+    if (watermark >= window_trigger(&w->window, window_last_end(&w->window, *end))) {
         return true;
     }
     if (w->window.kind == WINDOW_CUMULATE) {
-        *end = window_end_from(&w->window, watermark + 2);
+        *end = window_first_open(&w->window, *end, watermark);
     }
     return false;
 }
@@ -155,9 +160,9 @@ static uint32_t window_assign(struct window_aggregate *w, const struct sr_view *
     uint32_t late = 0;
     for (uint32_t i = 0; i < a->rows; i++) {
         uint32_t r = a->row[i];
-        int64_t end = window_pane(w, moment_ms(us[r]));
+        int64_t end = window_pane(w, us[r]);
         int64_t watermark = window_watermark(w, v, r);
-        if (watermark >= end - 1 && window_is_late(w, watermark, &end)) {
+        if (watermark >= window_trigger(&w->window, end) && window_is_late(w, watermark, &end)) {
             if (late_row) {
                 late_row[late] = (uint16_t)r;
             }
@@ -171,24 +176,33 @@ static uint32_t window_assign(struct window_aggregate *w, const struct sr_view *
     return late;
 }
 
+/* All rows into the pane of the wall clock. */
+static void window_assign_now(struct window_aggregate *w, struct sr_op_io *io)
+{
+    struct aggregate *a = &w->base;
+    int64_t end = window_pane(w, w->host->wall_us(w->host));
+    for (uint32_t i = 0; i < a->rows; i++) {
+        w->end[i] = end;
+    }
+    io->wake_ms = window_trigger(&w->window, window_end_from(&w->window, end)) + 1;
+}
+
 /* HOP: each new pane has its next window wait for the watermark. */
 static sr_rc window_await(struct window_aggregate *w, const struct sr_view *v)
 {
     struct aggregate *a = &w->base;
     uint16_t row[SR_BATCH_ROWS];
-    int64_t first =
-        a->state->watermark == SR_WATERMARK_NONE ? SR_WATERMARK_NONE : a->state->watermark + 2;
     struct sr_map_keys k = {.view = v, .key = a->step->key, .row = row, .namespaces = w->timer};
     for (uint32_t i = 0; i < a->rows; i++) {
         if (a->is_new[i]) {
             row[k.count] = a->row[i];
-            w->timer[k.count++] =
-                window_end_from(&w->window, w->end[i] > first ? w->end[i] : first);
+            w->timer[k.count++] = window_first_open(&w->window, w->end[i], a->state->watermark);
         }
     }
     sr_rc rc = k.count > 0 ? aggregate_add(a, w->windows, &k, w->other, w->flag) : SR_OK;
     for (uint32_t i = 0; i < k.count && rc == SR_OK; i++) {
-        rc = a->state->calls->set_timer(w->windows, w->other[i], w->timer[i] - 1);
+        rc = a->state->calls->set_timer(w->windows, w->other[i],
+                                        window_trigger(&w->window, w->timer[i]));
     }
     return rc;
 }
@@ -205,7 +219,8 @@ static sr_rc window_fold(struct window_aggregate *w, const struct sr_view *v, st
     }
     for (uint32_t i = 0; w->window.kind != WINDOW_HOP && i < a->rows && rc == SR_OK; i++) {
         if (a->is_new[i]) {
-            rc = a->state->calls->set_timer(a->groups, a->slot[i], w->end[i] - 1);
+            rc = a->state->calls->set_timer(a->groups, a->slot[i],
+                                            window_trigger(&w->window, w->end[i]));
         }
     }
     rc = aggregate_failed(a, rc, err);
@@ -226,8 +241,12 @@ static sr_rc window_take(struct window_aggregate *w, uint32_t count, struct sr_o
         return error_set(err, SR_ENOMEM, "out of memory");
     }
     sr_rc rc = aggregate_begin(a, some, 0, io, &io->used, err);
-    if (rc == SR_OK) {
+    if (rc == SR_OK && a->step->is_proctime) {
+        window_assign_now(w, io);
+    } else if (rc == SR_OK) {
         io->late = window_assign(w, some, io->late_row);
+    }
+    if (rc == SR_OK) {
         rc = window_fold(w, some, err);
     }
     aggregate_end(a);
@@ -246,12 +265,12 @@ static uint32_t window_ready(struct window_aggregate *w, const struct sr_op_io *
     for (uint32_t i = 0; v->watermark && i < count; i++) {
         uint32_t r = sr_row(v, io->from + i);
         int64_t then = window_watermark(w, v, r);
-        int64_t pane = window_pane(w, moment_ms(us[r]));
-        if (then < pane - 1 || then == w->base.state->watermark) {
+        int64_t pane = window_pane(w, us[r]);
+        if (then == w->base.state->watermark || then < window_trigger(&w->window, pane)) {
             continue;
         }
-        if (then >= window_end_from(&w->window, pane) - 1 &&
-            then < window_last_end(&w->window, pane) - 1) {
+        if (then >= window_trigger(&w->window, window_end_from(&w->window, pane)) &&
+            then < window_trigger(&w->window, window_last_end(&w->window, pane))) {
             *watermark = then;
             return i;
         }
@@ -264,8 +283,9 @@ static sr_rc window_go_on(struct window_aggregate *w, uint32_t clean, struct sr_
                           struct sr_error *err)
 {
     int64_t watermark = SR_WATERMARK_NONE;
-    uint32_t count =
-        w->window.kind == WINDOW_TUMBLE ? clean : window_ready(w, io, clean, &watermark);
+    uint32_t count = w->window.kind == WINDOW_TUMBLE || w->base.step->is_proctime
+                         ? clean
+                         : window_ready(w, io, clean, &watermark);
     if (count > 0) {
         return window_take(w, count, io, err);
     }
@@ -295,7 +315,8 @@ static enum sr_step window_process(void *op, struct sr_op_io *io, struct sr_erro
                         "a window cannot take rows that update or delete earlier ones");
         return SR_STEP_FAILED;
     }
-    uint32_t clean = window_clean(w, io->in, io->from);
+    bool is_proctime = w->base.step->is_proctime;
+    uint32_t clean = is_proctime ? io->in->picked - io->from : window_clean(w, io->in, io->from);
     if (clean == 0) {
         window_report(w, io);
     }
@@ -313,12 +334,48 @@ static enum sr_step window_told(void *op, int64_t ms, struct sr_op_io *io, struc
     struct window_aggregate *w = op;
     struct sr_state *state = w->base.state;
     bool has_more;
+    if (w->base.step->is_proctime && ms != SR_WATERMARK_END) {
+        return SR_STEP_DONE;
+    }
     if (window_fire(w, ms, io, &has_more, err) != SR_OK) {
         return SR_STEP_FAILED;
     }
     /* The end of the input is no time: a job that goes on behind it takes new rows. */
     if (ms != SR_WATERMARK_END && ms > state->watermark) {
         state->watermark = ms;
+    }
+    return has_more ? SR_STEP_AGAIN : SR_STEP_DONE;
+}
+
+/* When the first window of those that wait is over. */
+static sr_rc window_next_wake(struct window_aggregate *w, int64_t *wake_ms)
+{
+    const struct sr_state_calls *calls = w->base.state->calls;
+    uint32_t slot, count = 0;
+    int64_t ms;
+    *wake_ms = SR_WAKE_NEVER;
+    sr_rc rc = calls->due(w->windows, INT64_MAX, 1, &slot, &ms, &count);
+    if (rc == SR_OK && count > 0) {
+        rc = calls->set_timer(w->windows, slot, ms); /* only looked at */
+        *wake_ms = ms + 1;
+    }
+    return rc;
+}
+
+static enum sr_step window_wake(void *op, int64_t now_ms, struct sr_op_io *io, struct sr_error *err)
+{
+    struct window_aggregate *w = op;
+    bool has_more = false;
+    io->wake_ms = SR_WAKE_NEVER;
+    if (!w->base.step->is_proctime) {
+        return SR_STEP_DONE;
+    }
+    sr_rc rc = window_fire(w, now_ms - 1, io, &has_more, err);
+    if (rc == SR_OK && !has_more) {
+        rc = aggregate_failed(&w->base, window_next_wake(w, &io->wake_ms), err);
+    }
+    if (rc != SR_OK) {
+        return SR_STEP_FAILED;
     }
     return has_more ? SR_STEP_AGAIN : SR_STEP_DONE;
 }
@@ -333,4 +390,5 @@ const struct sr_op_type window_aggregate_type = {
     .process = window_process,
     .watermark = window_told,
     .close = window_close,
+    .wake = window_wake,
 };

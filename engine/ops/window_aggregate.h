@@ -18,6 +18,9 @@
  * where a row must not get into a window that is due by its own watermark, that window fires
  * first, in the middle of the batch.
  *
+ * Windows of the wall clock are those of when a row is processed, whatever its columns say: no row
+ * is late. They fire when the clock is there, and at the end of the input.
+ *
  * window_aggregate.c takes rows in, window_fire.c lets windows out.
  */
 #ifndef SR_OPS_WINDOW_AGGREGATE_H
@@ -31,6 +34,7 @@ struct window_aggregate {
     struct window window;
     struct sr_map *windows; /* whose timers fire: base.groups, but for HOP */
     int64_t pane_end;       /* of the row before: rows of one pane come together */
+    const struct sr_host *host;
     /* Of the running call, by index into base.row or base.slot: */
     int64_t end[SR_BATCH_ROWS];
     int64_t timer[SR_BATCH_ROWS];

@@ -26,7 +26,8 @@ static uint64_t fire_text(const struct sr_map *m, uint32_t slot)
     return bytes;
 }
 
-/* Of the entries that are due, those that fit one view; the others get their timers back. */
+/* Of the entries that are due, those that fit one view and, but for TUMBLE, are of one end (where
+ * clocks change several ends are due at once); the others get their timers back. */
 static sr_rc fire_fit(struct window_aggregate *w, uint32_t *count)
 {
     struct aggregate *a = &w->base;
@@ -34,7 +35,10 @@ static sr_rc fire_fit(struct window_aggregate *w, uint32_t *count)
     uint32_t fit = 0;
     while (fit < *count) {
         bytes += fire_text(w->windows, a->slot[fit]);
-        if (fit > 0 && bytes > SR_BATCH_BYTES) {
+        bool is_other =
+            w->window.kind != WINDOW_TUMBLE &&
+            sr_map_namespace(w->windows, a->slot[fit]) != sr_map_namespace(w->windows, a->slot[0]);
+        if (fit > 0 && (bytes > SR_BATCH_BYTES || is_other)) {
             break;
         }
         fit++;
@@ -134,7 +138,8 @@ static sr_rc fire_next(struct window_aggregate *w, const struct sr_view *out, in
     }
     sr_rc rc = aggregate_add(a, w->windows, &k, w->other, w->flag);
     for (uint32_t i = 0; i < k.count && rc == SR_OK; i++) {
-        rc = fire_calls(w)->set_timer(w->windows, w->other[i], end + w->window.slide_ms - 1);
+        rc = fire_calls(w)->set_timer(w->windows, w->other[i],
+                                      window_trigger(&w->window, end + w->window.slide_ms));
     }
     return rc;
 }
@@ -165,7 +170,7 @@ static sr_rc fire_longer(struct window_aggregate *w, const struct sr_view *out, 
         }
         rc = fire_calls(w)->rekey(a->groups, a->slot[i], next);
         if (rc == SR_OK) {
-            rc = fire_calls(w)->set_timer(a->groups, a->slot[i], next - 1);
+            rc = fire_calls(w)->set_timer(a->groups, a->slot[i], window_trigger(&w->window, next));
         }
     }
     return rc;
@@ -183,7 +188,7 @@ static void fire_bounds(const struct window_aggregate *w, uint32_t count, struct
         int64_t ms = sr_map_namespace(w->windows, w->base.slot[i]);
         start[i] = window_start(&w->window, ms) * 1000;
         end[i] = ms * 1000;
-        time[i] = (ms - 1) * 1000;
+        time[i] = (w->window.zone ? zone_utc_ms(w->window.zone, ms - 1, false) : ms - 1) * 1000;
     }
 }
 

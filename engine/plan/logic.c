@@ -99,3 +99,25 @@ bool logic_is_identity(const struct logic *n)
     }
     return true;
 }
+
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as unions stand in unions, at most the nodes */
+bool logic_is_proctime(const struct logic *n, uint32_t c)
+{
+    while (n->kind == LOGIC_CALC || n->kind == LOGIC_WATERMARK) {
+        const struct expr *e = n->kind == LOGIC_CALC ? n->expr[c] : NULL;
+        if (e && e->kind != EXPR_COLUMN) {
+            return expr_is_call_of(e, "PROCTIME");
+        }
+        c = e ? e->column : c;
+        n = n->input[0];
+    }
+    if (n->kind == LOGIC_AGGREGATE) {
+        return n->aggregate.is_proctime && c == n->aggregate.keys + 2;
+    }
+    for (uint32_t i = 0; n->kind == LOGIC_UNION && i < n->inputs; i++) {
+        if (!logic_is_proctime(n->input[i], c)) {
+            return false;
+        }
+    }
+    return n->kind == LOGIC_UNION;
+}

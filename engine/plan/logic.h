@@ -82,6 +82,9 @@ struct logic *logic_add(struct logic_graph *g, enum logic_kind kind, const struc
 /* A LOGIC_CALC that passes all columns of its input on, under their names. */
 struct logic *logic_add_identity(struct logic_graph *g, const struct job_step *step,
                                  struct logic *input);
+/* Whether column c is the time of processing: PROCTIME(), passed on as it is. A proctime window's
+ * window_time is too. */
+bool logic_is_proctime(const struct logic *n, uint32_t c);
 /* "t", "t + u" */
 const char *logic_steps(struct arena *a, const struct logic *n);
 void logic_count_readers(struct logic_graph *g);

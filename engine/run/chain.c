@@ -59,6 +59,8 @@ sr_rc chain_open(struct chain *c, const struct chain_conf *conf, struct sr_error
         struct chain_level *l = &c->level[c->levels++];
         l->node = n;
         l->watermark = l->told = SR_WATERMARK_NONE;
+        l->wake_ms = n->op->wake ? INT64_MIN : SR_WAKE_NEVER;
+        c->has_sleepers = c->has_sleepers || n->op->wake;
         counters_init(&l->count);
         host_init(&l->host, &l->ctx, conf->env, conf->home, n->step);
         l->host.time_zone = conf->plan->job->settings.time_zone;
@@ -231,6 +233,11 @@ static void chain_view_done(struct chain *c, uint32_t level, struct sr_view *out
     }
 }
 
+static void chain_sleep(struct chain_level *l, const struct sr_op_io *io)
+{
+    if (io->wake_ms != 0 && io->wake_ms < l->wake_ms) l->wake_ms = io->wake_ms;
+}
+
 static sr_rc chain_process(struct chain *c, uint32_t level, int64_t now_us, struct sr_error *err)
 {
     struct chain_level *l = &c->level[level];
@@ -242,6 +249,7 @@ static sr_rc chain_process(struct chain *c, uint32_t level, int64_t now_us, stru
     sr_assert(l->from <= l->view->picked);
     sr_assert(step == SR_STEP_DONE || io.used > 0 || io.out); /* AGAIN must get on */
     chain_account(l, &io);
+    chain_sleep(l, &io);
     sr_rc rc = chain_bad_rows(c, l, &io, err);
     if (rc == SR_OK) rc = chain_late_rows(c, l, &io, err);
     if (rc != SR_OK) {
@@ -285,6 +293,40 @@ static sr_rc chain_tell(struct chain *c, uint32_t level, struct sr_error *err)
         }
     }
     if (io.out) chain_pass_view(c, level + 1, io.out, 0);
+    return SR_OK;
+}
+
+static sr_rc chain_rouse(struct chain *c, uint32_t level, int64_t wall_ms, struct sr_error *err)
+{
+    struct chain_level *l = &c->level[level];
+    struct sr_op_io io = {.bad = c->bad};
+    enum sr_step step = l->node->op->wake(l->op, wall_ms, &io, err);
+    if (step == SR_STEP_FAILED) return error_wrap(err, "step '%s'", l->node->step);
+    sr_assert(step == SR_STEP_DONE || io.out); /* AGAIN must get on */
+    sr_assert(io.used == 0 && io.bads == 0);
+    if (step == SR_STEP_DONE) l->wake_ms = io.wake_ms != 0 ? io.wake_ms : SR_WAKE_NEVER;
+    if (io.out) {
+        counters_add(&l->count, COUNTER_out, io.out->picked);
+        io.out->watermark_end = SR_WATERMARK_NONE;
+        chain_pass_view(c, level + 1, io.out, 0);
+    }
+    return SR_OK;
+}
+
+sr_rc chain_wake(struct chain *c, int64_t wall_ms, bool *did, int64_t *next_ms,
+                 struct sr_error *err)
+{
+    sr_assert(chain_is_empty(c));
+    *did = false;
+    *next_ms = SR_WAKE_NEVER;
+    for (uint32_t i = c->levels; i-- > 0;) {
+        const struct chain_level *l = &c->level[i];
+        if (l->wake_ms <= wall_ms && l->node->op->wake) {
+            *did = true;
+            return chain_rouse(c, i, wall_ms, err);
+        }
+        if (l->wake_ms < *next_ms) *next_ms = l->wake_ms;
+    }
     return SR_OK;
 }
 

@@ -33,6 +33,7 @@ struct chain_level {
     uint32_t port;
     int64_t watermark; /* to be told behind the view; SR_WATERMARK_NONE: none */
     int64_t told;      /* the last one */
+    int64_t wake_ms;   /* wall clock: when it is to be woken; SR_WAKE_NEVER */
 };
 
 struct chain {
@@ -48,6 +49,7 @@ struct chain {
     uint32_t work;           /* levels from here on have nothing to do */
     struct msg out;          /* came out, and was not taken yet */
     int64_t out_watermark;   /* behind it */
+    bool has_sleepers;       /* some operator may ask to be woken */
 };
 
 struct chain_conf {
@@ -67,6 +69,10 @@ void chain_close(struct chain *c);
 /* Gives a view or a watermark to a level; only while the chain is empty from there on. */
 void chain_put(struct chain *c, uint32_t level, const struct msg *m, uint32_t port);
 bool chain_is_empty(const struct chain *c);
+/* Wakes one operator that is due by the wall clock: *did; else *next_ms is when one will be. Only
+ * while the chain is empty. */
+sr_rc chain_wake(struct chain *c, int64_t wall_ms, bool *did, int64_t *next_ms,
+                 struct sr_error *err);
 /* Goes on until something comes out (a view or a watermark), or nothing is left, or dead letters
  * have to be written first: MSG_NONE. */
 sr_rc chain_run(struct chain *c, int64_t now_us, struct msg *out, struct sr_error *err);

@@ -188,6 +188,7 @@ static void task_obey_drop(struct task *t)
     t->dropped = n;
     if (!t->has_source) gate_drop(&t->gate, n);
     if (t->injected <= n) t->is_held = false;
+    if (t->stopped_at <= n) t->stopped_at = 0;
     /* A barrier that waits for its sink to prepare is given up; one that is saved goes on, and is
      * ignored where it comes. */
     if (t->barrier.kind == MSG_BARRIER && t->barrier.checkpoint <= n && !t->barrier_is_saved) {
@@ -302,6 +303,7 @@ static void task_begin_barrier(struct task *t, const struct msg *m)
 {
     sr_assert(t->barrier.kind == MSG_NONE);
     t->barrier = *m;
+    if ((m->flags & (BARRIER_HOLD | BARRIER_LAST)) != 0) t->stopped_at = m->checkpoint;
     t->barrier_is_saved = t->barrier_is_prepared = false;
     t->has_asked = false;
 }
@@ -526,6 +528,23 @@ static enum task_did task_rest(struct task *t, int64_t now_us, struct task_waits
     return did == SINK_FAILED ? TASK_FAILED : TASK_NOTHING;
 }
 
+/* Operators that asked for a time of the wall clock. Behind a barrier that the job stops at nobody is
+ * woken: what came out would come out once more in the next run. */
+static enum task_did task_wake(struct task *t, int64_t now_us, struct task_waits *waits,
+                               struct sr_error *err)
+{
+    if (!t->chain.has_sleepers || t->stopped_at > 0) return TASK_NOTHING;
+    int64_t wall_us = t->env->wall_us(t->env), wall_ms = wall_us / 1000, next_ms;
+    bool did;
+    if (chain_wake(&t->chain, wall_ms, &did, &next_ms, err) != SR_OK) return TASK_FAILED;
+    if (did) return TASK_DID;
+    if (next_ms != SR_WAKE_NEVER) {
+        struct sr_wait wait = {.fd = -1, .until_us = now_us + (next_ms * 1000 - wall_us)};
+        task_wait(waits, &wait);
+    }
+    return TASK_NOTHING;
+}
+
 static enum task_did task_ended(struct task *t, struct sr_error *err)
 {
     if (!t->has_told_ended) {
@@ -555,7 +574,10 @@ enum task_did task_step(struct task *t, int64_t now_us, struct task_waits *waits
     }
     if (t->is_ended) return task_ended(t, &err);
 
-    if (t->has_source) {
+    did = task_wake(t, now_us, waits, &err);
+    if (did != TASK_NOTHING) {
+        /* what came out goes first */
+    } else if (t->has_source) {
         did = task_read_source(t, now_us, waits, &err);
     } else {
         did = task_read_gate(t, &err);

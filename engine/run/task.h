@@ -36,7 +36,7 @@
 #include "engine/run/sink_task.h"
 #include "engine/run/source_task.h"
 
-#define TASK_WAITS_MAX 3u
+#define TASK_WAITS_MAX 4u
 
 enum task_did {
     TASK_DID,     /* something: call again */
@@ -76,11 +76,12 @@ struct task {
     bool has_letters;       /* some of its rows may be set aside */
     struct outlet outlet;   /* unless has_sink */
 
-    struct msg barrier;                 /* being carried out; MSG_NONE: none */
-    bool barrier_is_prepared;           /* by the sink; dead letters come next */
-    bool barrier_is_saved;              /* only its way on is left */
-    bool is_held;                       /* the source reads nothing until shown or dropped */
-    uint64_t injected;                  /* newest barrier that the source sent */
+    struct msg barrier;       /* being carried out; MSG_NONE: none */
+    bool barrier_is_prepared; /* by the sink; dead letters come next */
+    bool barrier_is_saved;    /* only its way on is left */
+    bool is_held;             /* the source reads nothing until shown or dropped */
+    uint64_t stopped_at; /* barrier behind which nothing follows, unless it is dropped; 0: none */
+    uint64_t injected;   /* newest barrier that the source sent */
     uint64_t shown, dropped, confirmed; /* newest that were carried out */
     bool has_asked;                     /* for a checkpoint soon, since the last barrier */
     bool goes_on;                       /* behind the end, in a later run: nothing drains there */

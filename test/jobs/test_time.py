@@ -5,6 +5,7 @@ import datetime
 import io
 import json
 import random
+import sqlite3
 
 from harness import SIGTERM, ended, ok, test, wait_for
 
@@ -284,3 +285,71 @@ def options_of_watermarks_are_checked(p):
                         ("watermark: ts AS ts, scan.watermark.emit.strategy: sometimes", "on-event")):
         done = ok(p.run("validate", p.write("j.yaml", source.format(more))), 3)
         assert words in done.stderr.decode(), done.stderr.decode()
+
+
+@test
+def windows_over_local_time_follow_the_clocks(p):
+    """Counts as Flink 2.3 gives them: days of 23 and 25 hours, an hour that comes twice, none for the one that is skipped."""
+    quarter = 15 * 60000
+    starts = [int(datetime.datetime(2026, *day, 20, tzinfo=datetime.timezone.utc).timestamp()) * 1000 for day in ((3, 28), (10, 24))]
+    p.write("ltz.csv", "".join(f"{start + i * quarter}\n" for start in starts for i in range(144)))
+    source = "{connector: filesystem, path: ltz.csv, format: csv, schema: {ms: BIGINT, ts: \"AS TO_TIMESTAMP_LTZ(ms, 3)\"}, " \
+             "watermark: ts AS ts}"
+    found = {}
+    for name, window in (("day", "TUMBLE(ts, INTERVAL '1' DAY)"), ("hour", "TUMBLE(ts, INTERVAL '1' HOUR)"),
+                         ("hop", "HOP(ts, INTERVAL '1' HOUR, INTERVAL '3' HOUR)"),
+                         ("six", "CUMULATE(ts, INTERVAL '6' HOUR, INTERVAL '1' DAY)")):
+        job = p.write(f"{name}.yaml", f"table.local-time-zone: Europe/Berlin\nsources:\n  ev: {source}\ntransforms:\n  w: {{from: ev, "
+                                      f"window: \"{window}\", select: [window_start, window_end, COUNT(*) AS n]}}\nsinks:\n"
+                                      f"  out: {{from: w, connector: filesystem, path: {name}.csv, format: csv}}\n")
+        ok(p.run("run", job))
+        rows = csv.reader(io.StringIO((p.dir / f"{name}.csv").read_text()))
+        found[name] = {(start[5:16], end[5:16]): int(n) for start, end, n in rows}
+    assert [n for _, n in sorted(found["day"].items())] == [12, 92, 40, 8, 100, 36], found["day"]
+    assert found["hour"]["10-25 02:00", "10-25 03:00"] == 8 and not [k for k in found["hour"] if k[0] == "03-29 02:00"]
+    assert found["hop"]["10-25 02:00", "10-25 05:00"] == 16 and found["hop"]["10-25 03:00", "10-25 06:00"] == 12
+    assert found["six"]["03-29 00:00", "03-29 06:00"] == 20 and found["six"]["10-25 00:00", "10-25 12:00"] == 52
+
+
+@test
+def windows_of_the_wall_clock_lose_no_row_over_kills(p):
+    (p.dir / "in").mkdir()
+    job = p.write("proc.yaml", f"""pipeline.name: proc
+execution.checkpointing: {{interval: 20 ms, dir: {p.dir}/state.db}}
+sources:
+  a:
+    connector: filesystem
+    path: in
+    format: csv
+    source.monitor-interval: 10 ms
+    schema: {{v: INT, p: AS PROCTIME()}}
+transforms:
+  w: {{from: a, window: "TUMBLE(p, INTERVAL '0.1' SECOND)", select: [window_start, COUNT(*) AS n, SUM(v) AS s]}}
+sinks:
+  out: {{from: w, connector: sqlite, path: out.sqlite, table-name: counts, sink.delivery-guarantee: exactly-once}}
+""")
+
+    def total():
+        if not (p.dir / "out.sqlite").exists():
+            return 0
+        with sqlite3.connect(p.dir / "out.sqlite") as db:
+            try:
+                return db.execute("SELECT COALESCE(SUM(s), 0) FROM counts").fetchone()[0]
+            except sqlite3.OperationalError:
+                return 0
+
+    given = 0
+    for n in range(4):
+        child = p.start("run", job, "--continue")
+        for k in range(3):
+            (p.dir / "in" / f".{n}{k}").write_text("".join(f"{v}\n" for v in range(100)))
+            (p.dir / "in" / f".{n}{k}").rename(p.dir / "in" / f"{n}{k}.csv")
+            given += 4950
+        if n < 3:
+            wait_for("a checkpoint", lambda: (p.status("proc") or {"checkpoints": {"completed": 0}})["checkpoints"]["completed"] > 1)
+            child.kill()
+            child.wait()
+    wait_for("every row in a window", lambda: total() >= given)
+    child.send_signal(SIGTERM)
+    ended(child)
+    assert total() == given, (total(), given)

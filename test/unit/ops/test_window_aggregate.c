@@ -320,6 +320,67 @@ START_TEST(a_row_that_is_late_for_some_of_its_windows_is_in_the_others)
 }
 END_TEST
 
+static int64_t clock_ms;
+static int64_t clock_wall_us(const struct env *e)
+{
+    (void)e;
+    return clock_ms * 1000;
+}
+
+/* Everything that comes out when the operator is woken now; *next: when it wants to be again. */
+static const char *clock_wake(struct window_world *w, int64_t *next)
+{
+    const char *text = "";
+    enum sr_step step = SR_STEP_AGAIN;
+    while (step == SR_STEP_AGAIN) {
+        struct sr_op_io io = {.in = NULL};
+        step = window_aggregate_type.wake(w->base.op, clock_ms, &io, &w->base.err);
+        ck_assert_int_ne(step, SR_STEP_FAILED);
+        ck_assert(step == SR_STEP_DONE || io.out);
+        *next = io.wake_ms;
+        if (io.out) {
+            text = arena_printf(w->base.arena, "%s%s; ", text, rows_text(w->base.arena, io.out));
+            view_release(io.out);
+        }
+    }
+    return text;
+}
+
+START_TEST(windows_of_the_wall_clock_take_every_row_and_fire_when_it_is_there)
+{
+    struct window_world w = window_world(10000, 0);
+    int64_t next;
+    w.step.window = WINDOW_HOP;
+    w.step.slide_ms = 5000;
+    w.step.is_proctime = true;
+    w.base.env.wall_us = clock_wall_us;
+    window_open(&w);
+    clock_ms = 1000;
+    ck_assert_str_eq(clock_wake(&w, &next), "");
+    ck_assert_int_eq(next, SR_WAKE_NEVER);
+    ck_assert_str_eq(op_world_rows(&w.base, "a,99999,1; a,NULL,2"), ""); /* columns do not matter */
+    ck_assert_str_eq(op_world_tell(&w.base, 1000000), "");               /* nor do watermarks */
+    clock_ms = 4999;
+    ck_assert_str_eq(clock_wake(&w, &next), "");
+    ck_assert_int_eq(next, 5000);
+    clock_ms = 5000;
+    ck_assert_str_eq(clock_wake(&w, &next), "+I a,-5000,5000,4999,2,3,1,2,1; ");
+    ck_assert_int_eq(next, 10000);
+    op_world_reborn(&w.base);
+    clock_ms = 5500;
+    ck_assert_str_eq(op_world_rows(&w.base, "a,1,4"), "");
+    clock_ms = 70000; /* the job did not run for a while */
+    ck_assert_str_eq(clock_wake(&w, &next),
+                     "+I a,0,10000,9999,3,7,1,4,2; +I a,5000,15000,14999,1,4,4,4,4; ");
+    ck_assert_int_eq(next, SR_WAKE_NEVER);
+    ck_assert_str_eq(op_world_rows(&w.base, "a,1,4"), "");
+    ck_assert_str_eq(op_world_tell(&w.base, SR_WATERMARK_END),
+                     "+I a,65000,75000,74999,1,4,4,4,4; +I a,70000,80000,79999,1,4,4,4,4");
+    ck_assert_uint_eq(w.base.late + w.base.bads, 0);
+    op_world_done(&w.base);
+}
+END_TEST
+
 START_TEST(state_of_other_windows_is_refused)
 {
     struct window_world w = cut_world(&(struct cut){WINDOW_HOP, 5000, 10000, 0});
@@ -431,6 +492,7 @@ UNIT_MAIN("window aggregate", a_window_fires_when_the_watermark_reaches_its_last
           every_window_holds_the_rows_that_came_before_it_fired,
           a_hop_window_is_merged_from_panes_that_each_row_touches_once,
           a_row_that_is_late_for_some_of_its_windows_is_in_the_others,
+          windows_of_the_wall_clock_take_every_row_and_fire_when_it_is_there,
           state_of_other_windows_is_refused,
           windows_fire_in_the_order_of_their_ends_and_empty_ones_do_not_exist,
           many_groups_of_one_window_come_in_several_answers,
