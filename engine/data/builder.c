@@ -83,6 +83,7 @@ void builder_close(struct sr_builder *b)
         column_release(b->col[c]);
     }
     free(b->col);
+    buffer_release(b->change);
     inner_close(b);
     *b = (struct sr_builder){.size = sizeof(*b)};
 }
@@ -128,7 +129,7 @@ sr_rc builder_seal(struct sr_builder *b, struct sr_view **out, struct sr_error *
     if (b->rows == 0) {
         return SR_OK;
     }
-    sr_assert(b->rows <= b->rows_max && b->cols > 0);
+    sr_assert(b->rows <= SR_BATCH_ROWS && b->cols > 0);
     inner_end(b);
     struct sr_view *v = view_new(b->col[0]->home, b->cols);
     bool is_short = !v;
@@ -151,7 +152,10 @@ sr_rc builder_seal(struct sr_builder *b, struct sr_view **out, struct sr_error *
     }
     v->rows = b->rows;
     v->picked = b->rows;
+    v->change = b->change;
+    b->change = NULL;
     b->rows = 0;
+    b->must_seal = false;
     inner_begin(b);
     *out = v;
     return SR_OK;
@@ -206,4 +210,15 @@ void builder_use(struct sr_builder *b, uint32_t c, struct sr_buffer *bytes)
     buffer_release(k->bytes);
     k->bytes = buffer_hold(bytes);
     k->bytes_used = bytes->capacity; /* nothing can be appended: builder_grow is asked first */
+}
+
+bool builder_changes(struct sr_builder *b)
+{
+    b->change = buffer_new(b->col[0]->home, SR_BATCH_ROWS);
+    if (!b->change) {
+        inner_break(b);
+        return false;
+    }
+    memset(b->change->data, SR_INSERT, SR_BATCH_ROWS);
+    return true;
 }

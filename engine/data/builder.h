@@ -18,5 +18,6 @@ void builder_close(struct sr_builder *b); /* NULL and half-open ones allowed */
 /* For a sr_host: services over the home of the task that h->ctx is a struct host_ctx for. */
 bool builder_grow(struct sr_builder *b, uint32_t c, uint32_t len);
 void builder_use(struct sr_builder *b, uint32_t c, struct sr_buffer *bytes);
+bool builder_changes(struct sr_builder *b);
 
 #endif

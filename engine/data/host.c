@@ -145,5 +145,6 @@ void host_init(struct sr_host *h, struct host_ctx *ctx, const struct env *env, s
         .builder_widen = inner_widen,
         .builder_null = inner_null,
         .builder_forget = inner_forget,
+        .builder_changes = builder_changes,
     };
 }

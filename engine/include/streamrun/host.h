@@ -55,6 +55,7 @@ struct sr_host {
     bool (*builder_widen)(struct sr_builder *elements);
     void (*builder_null)(struct sr_builder *b, uint32_t c);   /* a NULL ROW, with all its fields */
     void (*builder_forget)(struct sr_builder *b, uint32_t c); /* what was put of the current row */
+    bool (*builder_changes)(struct sr_builder *b); /* makes b->change; false: out of memory */
 };
 
 /* Fills columns row by row, or column by column straight through `col[c]->values`.
@@ -78,7 +79,7 @@ struct sr_host {
 struct sr_builder {
     uint32_t size;
     uint32_t rows;     /* done */
-    uint32_t rows_max; /* room, at most SR_BATCH_ROWS */
+    uint32_t rows_max; /* how many are asked for, at most SR_BATCH_ROWS */
     uint32_t cols;
     struct sr_column **col; /* owned by the builder until it is sealed */
     const bool *wanted;     /* by column */
@@ -87,11 +88,36 @@ struct sr_builder {
     struct sr_builder *const *inner; /* by column: of its inside, NULL for one that has none; NULL:
                                         no column has one */
     void *engine;
+    struct sr_buffer *change; /* enum sr_change a row; NULL: all are SR_INSERT */
+    bool must_seal;           /* what comes next does not fit beside the rows that are done */
 };
 
 #define SR_ELEMENTS_MAX (1u << 24) /* of all ARRAYs, MAPs or MULTISETs in one column of a batch */
 
-static inline bool sr_builder_is_full(const struct sr_builder *b) { return b->rows >= b->rows_max; }
+static inline bool sr_builder_is_full(const struct sr_builder *b)
+{
+    return b->rows >= b->rows_max || b->must_seal;
+}
+
+/* Before a record of several rows: is there room for `rows` more? One that is more than was asked
+ * for still has room when it goes alone. False: the builder counts as full from now on. */
+static inline bool sr_builder_has_room(struct sr_builder *b, uint32_t rows)
+{
+    uint32_t room = b->rows == 0 ? SR_BATCH_ROWS : b->rows_max;
+    if (room > b->rows && room - b->rows >= rows) {
+        return true;
+    }
+    b->must_seal = b->rows > 0;
+    return false;
+}
+
+/* What the current row does to the table; for each row of a source whose format carries changes. */
+static inline void sr_put_change(struct sr_builder *b, enum sr_change kind)
+{
+    if (b->change || (kind != SR_INSERT && b->host->builder_changes(b))) {
+        b->change->data[b->rows] = (uint8_t)kind;
+    }
+}
 
 static inline void sr_put_null(struct sr_builder *b, uint32_t c)
 {

@@ -138,6 +138,49 @@ START_TEST(a_dropped_row_leaves_no_null_behind)
 }
 END_TEST
 
+START_TEST(changes_are_inserts_until_one_is_not)
+{
+    set_up(NULL);
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < 6; i++) {
+            sr_put_change(&b, i < 2 || round == 0 ? SR_INSERT : (enum sr_change)(i - 2));
+            put(i, "x");
+        }
+        ck_assert((b.change != NULL) == (round == 1));
+        struct sr_view *v = seal();
+        for (uint32_t r = 0; r < 6; r++) {
+            enum sr_change want = r < 2 || round == 0 ? SR_INSERT : (enum sr_change)(r - 2);
+            ck_assert_int_eq(sr_change_of(v, r), want);
+        }
+        view_release(v);
+    }
+    ck_assert_ptr_null(b.change);
+    sr_put_change(&b, SR_DELETE);
+    put(1, "not sealed");
+    tear_down();
+}
+END_TEST
+
+START_TEST(a_record_of_several_rows_goes_alone_when_it_must)
+{
+    set_up(NULL);
+    b.rows_max = 3;
+    ck_assert(!sr_builder_has_room(&b, SR_BATCH_ROWS + 1) && !sr_builder_is_full(&b));
+    ck_assert(sr_builder_has_room(&b, 4));
+    put(1, "a");
+    ck_assert(sr_builder_has_room(&b, 2) && !sr_builder_is_full(&b));
+    ck_assert(!sr_builder_has_room(&b, 3) && sr_builder_is_full(&b));
+    view_release(seal());
+    ck_assert(!sr_builder_is_full(&b) && sr_builder_has_room(&b, 5));
+    for (int i = 0; i < 5; i++) {
+        put(i, "a");
+    }
+    ck_assert(!sr_builder_has_room(&b, 1));
+    view_release(seal());
+    tear_down();
+}
+END_TEST
+
 START_TEST(text_may_refer_to_foreign_bytes_until_one_value_is_not_there)
 {
     set_up(NULL);
@@ -212,5 +255,6 @@ END_TEST
 UNIT_MAIN("builder", rows_come_out_as_they_were_put,
           a_column_without_text_still_has_bytes_to_point_to,
           columns_that_nobody_wants_are_null_and_shared, a_dropped_row_leaves_no_null_behind,
+          changes_are_inserts_until_one_is_not, a_record_of_several_rows_goes_alone_when_it_must,
           text_may_refer_to_foreign_bytes_until_one_value_is_not_there,
           a_view_keeps_foreign_bytes_alive, counters_are_made_at_first_use_and_never_lost)
