@@ -25,8 +25,18 @@ struct json_row {
     struct json_names names;
 };
 
+struct json_walk;
+struct json_fault;
+
+/* How a record ended. */
+enum json_end { JSON_DONE, JSON_BAD, JSON_SKIPPED, JSON_FULL };
+
 struct json_decoder {
     const struct sr_host *host;
+    /* Takes one record, whose text is all of the walk and begins at byte `at`: puts its rows. What
+     * was put is dropped when it ends otherwise than JSON_DONE. */
+    enum json_end (*text)(struct json_decoder *x, struct sr_decode *d, struct json_walk *w,
+                          uint32_t at, struct json_fault *fault);
     bool is_missing_fatal, is_lenient;
     uint32_t columns;
     uint32_t nodes;
@@ -58,9 +68,18 @@ struct json_encoder {
 sr_rc json_decode_open(void *dec, const struct sr_format_open *o, struct sr_error *err);
 sr_rc json_decode(void *dec, struct sr_decode *d, struct sr_error *err);
 void json_decode_close(void *dec);
+/* `text` of the json format. */
+enum json_end json_decode_text(struct json_decoder *x, struct sr_decode *d, struct json_walk *w,
+                               uint32_t at, struct json_fault *fault);
 sr_rc json_encode_open(void *enc, const struct sr_format_open *o, struct sr_error *err);
 sr_rc json_encode(void *enc, struct sr_encode *e, struct sr_error *err);
 void json_encode_close(void *enc);
+
+/* A row as one object, appended; `out` may be left with a part of it when that fails. */
+enum json_put_rc json_encode_object(const struct json_encoder *x, const struct sr_view *v,
+                                    uint32_t r, struct sr_out *out);
+/* What a failure of it is for the caller of encode. */
+sr_rc json_encode_fail(const struct json_encoder *x, enum json_put_rc rc, struct sr_error *err);
 
 /* The columns as nodes, those inside them behind; NULL: out of memory. */
 struct node *json_nodes(const struct sr_schema *s, const struct json_conf *conf, uint32_t *count);

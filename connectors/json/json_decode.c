@@ -3,15 +3,12 @@
 #include <string.h>
 
 #include "connectors/json/json.h"
-#include "connectors/json/json_nest.h"
-#include "connectors/json/json_value.h"
+#include "connectors/json/json_object.h"
+#include "connectors/text/utf8.h"
 
 /* Tokens are found for this many bytes of lines at a time: they and their places stay in the
  * second-level cache until the values are taken out. */
 #define JSON_BLOCK_BYTES (32u << 10)
-
-/* How a record ended. */
-enum json_end { JSON_DONE, JSON_BAD, JSON_SKIPPED, JSON_FULL };
 
 /* Names of the columns, and of the fields of each ROW inside them. False: out of memory. */
 static bool json_decode_rows(struct json_decoder *x, const struct sr_schema *schema)
@@ -48,6 +45,7 @@ sr_rc json_decode_open(void *dec, const struct sr_format_open *o, struct sr_erro
     struct json_decoder *x = dec;
     const struct json_conf *conf = o->conf;
     x->host = o->host;
+    x->text = json_decode_text;
     x->is_missing_fatal = conf->is_missing_fatal;
     x->is_lenient = conf->is_lenient;
     x->columns = o->schema->fields;
@@ -78,69 +76,6 @@ void json_decode_close(void *dec)
     *x = (struct json_decoder){0};
 }
 
-/* --- Objects --------------------------------------------------------------------------------- */
-
-/* One value of the object. False: w->fault or *fault tells. */
-static bool json_decode_member(struct json_decoder *x, struct sr_decode *d, struct json_walk *w,
-                               uint32_t serial, uint32_t nth, struct json_fault *fault)
-{
-    uint32_t c = JSON_NAMES_NONE;
-    if (!json_value_key(x, w, &x->row[0].names, nth, &c)) {
-        return false;
-    }
-    if (c == JSON_NAMES_NONE || !d->out->wanted[c]) {
-        return json_walk_pass(w);
-    }
-    if (x->seen[c] == serial) {
-        sr_put_forget(d->out, c); /* a key that comes twice: the last one counts */
-    }
-    x->seen[c] = serial;
-    const struct json_place place = {.b = d->out, .c = c, .node = &x->node[c]};
-    return place.node->value.op == VALUE_NESTED ? json_nest_put(x, w, &place, fault)
-                                                : json_value_put(x, w, &place, fault);
-}
-
-/* Columns that the object does not have. */
-static bool json_decode_missing(struct json_decoder *x, struct sr_decode *d, uint32_t serial,
-                                struct json_fault *fault)
-{
-    for (uint32_t c = 0; c < x->columns; c++) {
-        if (x->seen[c] == serial || !d->out->wanted[c]) {
-            continue;
-        }
-        enum value_rc rc =
-            x->is_missing_fatal ? VALUE_MISSING : value_put_null(d->out, c, &x->node[c].value);
-        if (rc != VALUE_OK) {
-            *fault = (struct json_fault){.rc = rc, .value = &x->node[c].value, .text = ""};
-            return false;
-        }
-    }
-    return true;
-}
-
-/* An object as one row. */
-static bool json_decode_object(struct json_decoder *x, struct sr_decode *d, struct json_walk *w,
-                               struct json_fault *fault)
-{
-    uint32_t serial = ++x->serial;
-    if (!json_walk_take(w, '{')) {
-        return json_walk_fail(w, json_walk_place(w), "a record must be a JSON object");
-    }
-    bool is_empty = json_walk_take(w, '}');
-    for (uint32_t nth = 0; !is_empty; nth++) {
-        if (!json_decode_member(x, d, w, serial, nth, fault)) {
-            return false;
-        }
-        if (json_walk_take(w, '}')) {
-            break;
-        }
-        if (!json_walk_take(w, ',')) {
-            return json_walk_fail(w, json_walk_place(w), "',' or '}' is expected here");
-        }
-    }
-    return json_decode_missing(x, d, serial, fault);
-}
-
 /* --- Records --------------------------------------------------------------------------------- */
 
 /* Takes back rows from `base` on, the unfinished one too. */
@@ -163,14 +98,15 @@ static enum json_end json_decode_array(struct json_decoder *x, struct sr_decode 
         return JSON_SKIPPED;
     }
     for (;;) {
-        if (sr_builder_is_full(b)) {
+        if (b->rows >= (base == 0 ? SR_BATCH_ROWS : b->rows_max)) {
             if (base > 0) {
+                b->must_seal = true; /* it comes again, alone */
                 return JSON_FULL;
             }
             (void)json_walk_fail(w, json_walk_place(w), "an array has more rows than fit a batch");
             return JSON_BAD;
         }
-        if (!json_decode_object(x, d, w, fault)) {
+        if (!json_object_put(x, b, w, JSON_OBJECT_WHOLE, fault)) {
             return JSON_BAD;
         }
         d->row_at[b->rows] = at;
@@ -185,8 +121,8 @@ static enum json_end json_decode_array(struct json_decoder *x, struct sr_decode 
     }
 }
 
-static enum json_end json_decode_text(struct json_decoder *x, struct sr_decode *d,
-                                      struct json_walk *w, uint32_t at, struct json_fault *fault)
+enum json_end json_decode_text(struct json_decoder *x, struct sr_decode *d, struct json_walk *w,
+                               uint32_t at, struct json_fault *fault)
 {
     uint8_t c = json_walk_peek(w);
     struct json_token t;
@@ -195,7 +131,7 @@ static enum json_end json_decode_text(struct json_decoder *x, struct sr_decode *
         end = json_decode_array(x, d, w, at, fault);
     } else if (c == 'n') {
         end = json_walk_value(w, &t) ? JSON_SKIPPED : JSON_BAD; /* null: no row, as in Flink */
-    } else if (json_decode_object(x, d, w, fault)) {
+    } else if (json_object_put(x, d->out, w, JSON_OBJECT_WHOLE, fault)) {
         d->row_at[d->out->rows] = at;
         sr_row_done(d->out);
     } else {
@@ -214,10 +150,24 @@ static void json_decode_words(struct sr_bad *bad, const struct json_fault *fault
         struct value named = *fault->value;
         named.name = fault->path ? fault->path : named.name;
         value_words(bad->words, sizeof(bad->words), &named, fault->rc, fault->text, fault->len);
+    } else if (fault->is_content) {
+        (void)snprintf(bad->words, sizeof(bad->words), "%s", fault->words);
     } else {
         (void)snprintf(bad->words, sizeof(bad->words), "not JSON at byte %u of the record: %s",
                        fault->at, fault->words);
     }
+}
+
+/* Where the value at fault begins, as struct sr_bad counts; 0: nowhere. */
+static uint32_t json_decode_bad_mark(const struct sr_decode *d, uint32_t at, uint32_t len,
+                                     const struct json_fault *fault)
+{
+    if (!fault->value) {
+        return fault->is_content || fault->at > len ? 0 : fault->at + 1;
+    }
+    const uint8_t *begin = d->bytes + at;
+    const uint8_t *text = (const uint8_t *)fault->text;
+    return text >= begin && text < begin + len ? (uint32_t)(text - begin) + 1 : 0;
 }
 
 /* Counts a record that made no row. False: no room to note a bad one. */
@@ -232,6 +182,7 @@ static bool json_decode_refuse(struct json_decoder *x, struct sr_decode *d, uint
     struct sr_bad *bad = value_bad(d, at, len);
     if (bad) {
         json_decode_words(bad, fault);
+        bad->mark = json_decode_bad_mark(d, at, len, fault);
     }
     return bad != NULL;
 }
@@ -243,7 +194,7 @@ static enum json_end json_decode_record(struct json_decoder *x, struct sr_decode
     struct json_fault fault = {.rc = VALUE_OK};
     uint32_t base = d->out->rows;
     json_value_record(x);
-    enum json_end end = json_decode_text(x, d, w, at, &fault);
+    enum json_end end = x->text(x, d, w, at, &fault);
     if (end == JSON_DONE) {
         return end;
     }
@@ -251,7 +202,7 @@ static enum json_end json_decode_record(struct json_decoder *x, struct sr_decode
     if (end == JSON_SKIPPED) {
         d->skipped++;
     } else if (end == JSON_BAD) {
-        if (!fault.value) {
+        if (!fault.value && !fault.is_content) {
             fault.words = w->fault;
             fault.at = w->fault_at - at;
         }
@@ -289,7 +240,9 @@ static enum json_end json_decode_alone(struct json_decoder *x, struct sr_decode 
         return JSON_SKIPPED;
     }
     if (rc != JSON_INDEXED) {
-        struct json_fault fault = {.words = json_decode_index_words(rc)};
+        const char *text = (const char *)d->bytes + at;
+        struct json_fault fault = {.words = json_decode_index_words(rc),
+                                   .at = rc == JSON_UTF8 ? utf8_valid_prefix(text, len) : 0};
         return json_decode_refuse(x, d, at, len, &fault) ? JSON_BAD : JSON_FULL;
     }
     struct json_walk w = {.bytes = d->bytes,

@@ -98,54 +98,59 @@ static char *json_encode_row(const struct json_encoder *x, char *to, const struc
     return to;
 }
 
-/* Rows with nested columns: each value asks for its room. */
-static enum json_put_rc json_encode_nested(const struct json_encoder *x, const struct sr_view *v,
-                                           uint32_t r, struct sr_out *out)
+static bool json_encode_bytes(struct sr_out *out, const char *s, size_t len)
 {
-    char open = '{';
-    for (uint32_t c = 0; c < x->columns; c++) {
+    uint8_t *to = sr_out_room(out, len);
+    if (to) {
+        memcpy(to, s, len);
+        out->len += len;
+    }
+    return to != NULL;
+}
+
+/* Each value asks for its room. */
+enum json_put_rc json_encode_object(const struct json_encoder *x, const struct sr_view *v,
+                                    uint32_t r, struct sr_out *out)
+{
+    bool is_put = json_encode_bytes(out, "{", 1);
+    bool is_first = true;
+    for (uint32_t c = 0; is_put && c < x->columns; c++) {
         if (x->how.drops_nulls && !sr_is_valid(v->col[c], r)) {
             continue;
         }
-        char *to = (char *)sr_out_room(out, (size_t)x->key[c].len + 1);
-        if (!to) {
-            return JSON_PUT_MEMORY;
-        }
-        *to = open;
-        open = ',';
-        memcpy(to + 1, x->key[c].text, x->key[c].len);
-        out->len += (size_t)x->key[c].len + 1;
-        enum json_put_rc rc = json_put_any(&x->how, &x->node[c], v->col[c], r, out);
+        is_put = (is_first || json_encode_bytes(out, ",", 1)) &&
+                 json_encode_bytes(out, x->key[c].text, x->key[c].len);
+        is_first = false;
+        enum json_put_rc rc =
+            is_put ? json_put_any(&x->how, &x->node[c], v->col[c], r, out) : JSON_PUT_MEMORY;
         if (rc != JSON_PUT_OK) {
             return rc;
         }
     }
-    char *to = (char *)sr_out_room(out, 3);
-    if (!to) {
-        return JSON_PUT_MEMORY;
-    }
-    const char end[] = {'{', '}', '\n'};
-    uint32_t skip = open == '{' ? 0 : 1;
-    memcpy(to, end + skip, 3 - skip);
-    out->len += 3 - skip;
-    return JSON_PUT_OK;
+    return is_put && json_encode_bytes(out, "}", 1) ? JSON_PUT_OK : JSON_PUT_MEMORY;
 }
 
-static sr_rc json_encode_rows_nested(const struct json_encoder *x, struct sr_encode *e,
-                                     struct sr_error *err)
+sr_rc json_encode_fail(const struct json_encoder *x, enum json_put_rc rc, struct sr_error *err)
+{
+    if (rc == JSON_PUT_MEMORY) {
+        return x->host->fail(x->host, err, SR_ENOMEM, "json: out of memory");
+    }
+    return x->host->fail(x->host, err, SR_EDATA,
+                         "a MAP has a key that is NULL, which JSON cannot have; map-null-key.mode "
+                         "of the format, DROP or LITERAL, says what becomes of it");
+}
+
+static sr_rc json_encode_objects(const struct json_encoder *x, struct sr_encode *e,
+                                 struct sr_error *err)
 {
     for (; e->done < e->count; e->done++) {
         size_t begin = e->out->len;
         enum json_put_rc rc =
-            json_encode_nested(x, e->view, sr_row(e->view, e->from + e->done), e->out);
+            json_encode_object(x, e->view, sr_row(e->view, e->from + e->done), e->out);
+        rc = rc != JSON_PUT_OK || json_encode_bytes(e->out, "\n", 1) ? rc : JSON_PUT_MEMORY;
         if (rc != JSON_PUT_OK) {
             e->out->len = begin;
-            return rc == JSON_PUT_MEMORY
-                       ? x->host->fail(x->host, err, SR_ENOMEM, "json: out of memory")
-                       : x->host->fail(
-                             x->host, err, SR_EDATA,
-                             "json: a MAP has a key that is NULL, which JSON cannot have; "
-                             "json.map-null-key.mode: DROP or LITERAL says what to do");
+            return json_encode_fail(x, rc, err);
         }
         if (e->end) {
             e->end[e->done] = e->out->len;
@@ -159,7 +164,7 @@ sr_rc json_encode(void *enc, struct sr_encode *e, struct sr_error *err)
     const struct json_encoder *x = enc;
     e->done = 0;
     if (x->has_nested) {
-        return json_encode_rows_nested(x, e, err);
+        return json_encode_objects(x, e, err);
     }
     char *base = (char *)sr_out_room(e->out, json_encode_size(x, e));
     if (!base && e->count > 0) {

@@ -18,7 +18,8 @@ struct json_fault {
     enum value_rc rc;          /* VALUE_OK: no fault of a value */
     const struct value *value; /* NULL: `words` are of the record */
     const char *words;
-    uint32_t at; /* byte of the record, when value is NULL */
+    bool is_content; /* `words` say all: the record is JSON, but not what it should be */
+    uint32_t at;     /* byte of the record, when value is NULL */
     const char *text;
     uint32_t len;
     const char *path; /* to a value inside a column: "a.b[2].c"; else NULL */
