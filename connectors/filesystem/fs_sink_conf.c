@@ -89,7 +89,7 @@ sr_rc fs_sink_check(const void *conf, const struct sr_schema *schema, struct sr_
     /* Who makes success files must have written all of a partition. */
     bool is_alone = is_plain || c->commit_policy.count > 0;
     *caps = (struct sr_sink_caps){.guarantee = SR_EXACTLY_ONCE,
-                                  .takes_changes = false,
+                                  .takes_changes = true,
                                   .makes_rows = false,
                                   .is_bounded_only = is_plain,
                                   .parts_max = is_alone ? 1 : 0,

@@ -1,11 +1,11 @@
-#include "connectors/json/json.h"
+#include "connectors/json/cdc.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <streamrun/plugin.h>
 
-static const char *const json_stamps[] = {"SQL", "ISO-8601", "ISO-8601-WITH-OFFSET", NULL};
-static const char *const json_null_keys[] = {"FAIL", "DROP", "LITERAL", NULL};
+const char *const json_stamps[] = {"SQL", "ISO-8601", "ISO-8601-WITH-OFFSET", NULL};
+const char *const json_null_keys[] = {"FAIL", "DROP", "LITERAL", NULL};
 
 /* clang-format off */
 static const struct sr_opt json_opts[] = {
@@ -42,8 +42,8 @@ struct node *json_nodes(const struct sr_schema *s, const struct json_conf *conf,
     return node_new(s, how, how & MOMENT_T, count);
 }
 
-static sr_rc json_check(const void *conf, const struct sr_schema *schema, bool is_write,
-                        uint32_t *flags, struct sr_error *err)
+sr_rc json_check(const void *conf, const struct sr_schema *schema, bool is_write, uint32_t *flags,
+                 struct sr_error *err)
 {
     (void)is_write;
     const struct json_conf *k = conf;
@@ -77,13 +77,14 @@ static const struct sr_format_type json_type = {
     .encode_close = json_encode_close,
 };
 
-static const struct sr_format_type *const json_formats[] = {&json_type, NULL};
+static const struct sr_format_type *const json_formats[] = {
+    &json_type, &cdc_debezium_type, &cdc_maxwell_type, &cdc_canal_type, &cdc_ogg_type, NULL};
 
 SR_PLUGIN(json) = {
     .abi_major = SR_ABI_MAJOR,
     .abi_minor = SR_ABI_MINOR,
     .name = "json",
     .version = "0.1.0",
-    .doc = "The json format.",
+    .doc = "The json format, and those of changes in JSON.",
     .formats = json_formats,
 };

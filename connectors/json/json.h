@@ -19,6 +19,8 @@ struct json_conf {
 
 #define JSON_PATH_MAX 64u /* bytes of the path to a refused value that are shown */
 
+extern const char *const json_stamps[], *const json_null_keys[]; /* choices of its options */
+
 /* The fields of a ROW, by name. */
 struct json_row {
     struct sr_schema schema;
@@ -65,6 +67,8 @@ struct json_encoder {
     } * key; /* by column; owned */
 };
 
+sr_rc json_check(const void *conf, const struct sr_schema *schema, bool is_write, uint32_t *flags,
+                 struct sr_error *err);
 sr_rc json_decode_open(void *dec, const struct sr_format_open *o, struct sr_error *err);
 sr_rc json_decode(void *dec, struct sr_decode *d, struct sr_error *err);
 void json_decode_close(void *dec);

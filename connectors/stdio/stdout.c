@@ -22,7 +22,8 @@ static sr_rc stdout_check(const void *conf, const struct sr_schema *schema,
     (void)conf;
     (void)schema;
     (void)err;
-    *caps = (struct sr_sink_caps){.guarantee = SR_AT_LEAST_ONCE, .parts_max = 1};
+    *caps =
+        (struct sr_sink_caps){.guarantee = SR_AT_LEAST_ONCE, .takes_changes = true, .parts_max = 1};
     return SR_OK;
 }
 

@@ -150,11 +150,14 @@ static bool sink_check_changes(struct binder *b, const struct logic *n)
         return true;
     }
     bind_fault_at(b, bind_connector_place(step),
-                  n->sink_caps.makes_rows && n->out->keys == 0
+                  !n->sink_caps.makes_rows
+                      ? "use a format that carries changes, such as debezium-json; or a sink that "
+                        "can replace rows; or group by a window"
+                  : n->out->keys == 0
                       ? "a sink with a primary-key can replace rows; or group by a window"
                       : "use a sink that can replace rows; or group by a window",
-                  "sink '%s' (%s) cannot take updating results: a count without a window changes "
-                  "with each row",
+                  "sink '%s' (%s) cannot take updating results: rows of its input change or go "
+                  "away later",
                   step->name.text, step->sink->name);
     return false;
 }

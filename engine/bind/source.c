@@ -348,8 +348,11 @@ static struct logic *source_computed(struct source *o, struct logic *input,
     struct logic *n = input ? logic_add(o->b->graph, LOGIC_CALC, o->step, &input, 1) : NULL;
     if (n) {
         n->on_error = input->on_error;
+        n->is_updating = input->is_updating;
         n->out = all;
         n->expr = o->expr;
+        n->keys = n->is_updating ? all->keys : 0;
+        n->key = all->key;
     }
     return n;
 }
@@ -359,8 +362,11 @@ static struct logic *source_stamp(struct source *o, struct logic *input, const s
     struct logic *n = input ? logic_add(o->b->graph, LOGIC_WATERMARK, o->step, &input, 1) : NULL;
     if (n) {
         n->on_error = input->on_error;
+        n->is_updating = input->is_updating;
         n->out = input->out;
         n->at = at;
+        n->keys = input->keys;
+        n->key = input->key;
     }
     return n;
 }
@@ -417,6 +423,7 @@ void bind_source(struct binder *b, struct bound *s)
     if (!n->out || !n->brought || (s->step->source && !source_check(&o, n))) {
         return;
     }
+    n->is_updating = (n->format_flags & SR_FORMAT_CHANGES) != 0;
     s->tail = source_tail(&o, n);
     if (!s->tail) {
         (void)bind_no_memory(b);

@@ -193,6 +193,7 @@ static void kit_seal(struct kit_run *x)
     sr_rc rc = builder_seal(&x->rows, &v, &kit_err);
     ck_assert_msg(rc == SR_OK, "%s", kit_err.words);
     for (uint32_t r = 0; r < rows; r++) {
+        static const char *const kinds[] = {"", "|-U", "|+U", "|-D"};
         fprintf(x->out, "row %u: ", x->row_at[r]);
         for (uint32_t c = 0; c < v->cols; c++) {
             bool is_wanted = !x->feed->wanted || x->feed->wanted[c];
@@ -204,7 +205,7 @@ static void kit_seal(struct kit_run *x)
                 fprintf(x->out, "-");
             }
         }
-        fprintf(x->out, "\n");
+        fprintf(x->out, "%s\n", kinds[sr_change_of(v, r)]);
     }
     view_release(v);
     x->made += rows;

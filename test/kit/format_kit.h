@@ -41,8 +41,8 @@ struct format_feed {
     const bool *wanted;
 };
 
-/* What came of it, as one text: rows (their place and values), bad records, counts. The caller
- * frees it. */
+/* What came of it, as one text: rows (their place, values, -U, +U or -D), bad records, counts.
+ * The caller frees it. */
 char *format_kit_decode(struct format_kit *k, const void *bytes, uint32_t len,
                         const struct format_feed *feed);
 /* The rows of such a text, without places, bads and counts; the caller frees it. */

@@ -168,7 +168,7 @@ enum sr_guarantee { SR_NO_GUARANTEE, SR_AT_LEAST_ONCE, SR_EXACTLY_ONCE };
 
 struct sr_sink_caps {
     enum sr_guarantee guarantee; /* what this configuration keeps */
-    bool takes_changes;          /* +U, -U and -D rows too */
+    bool takes_changes;          /* +U, -U, -D rows too; a sink of bytes: if its format does */
     bool makes_rows;             /* writes columns itself; else needs a format */
     bool is_bounded_only;        /* complete only at the end of a bounded job */
     uint32_t parts_max;          /* 0: any number */

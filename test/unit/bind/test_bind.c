@@ -267,8 +267,8 @@ START_TEST(promises_beyond_the_weakest_link_are_faults)
         "source a; schema=k INT\n"
         "transform t; from=a; group=k; select=k | COUNT(*) AS n\n"
         "sink s; from=t; connector=append\n",
-        "3:6 sink 's' (append) cannot take updating results: a count without a window changes with "
-        "each row [a sink with a primary-key can replace rows; or group by a window]\n");
+        "3:6 sink 's' (append) cannot take updating results: rows of its input change or go away "
+        "later [a sink with a primary-key can replace rows; or group by a window]\n");
 }
 END_TEST
 
