@@ -64,7 +64,10 @@ static inline void fuzz_take(struct sr_builder *b, struct fuzz_told *t, const ui
     for (uint32_t r = 0; v && r < v->rows; r++) {
         uint64_t place[2] = {t->places, origin + row_at[r]};
         t->places = hash64(place, sizeof(place), 1);
+        struct sr_buffer *change = v->change; /* there or not by the other rows of the batch */
+        v->change = sr_change_of(v, r) == SR_INSERT ? NULL : change;
         FUZZ_CHECK(codec_put_view(&t->rows, v, r, 1));
+        v->change = change;
         t->count++;
     }
     view_release(v);

@@ -1,0 +1,127 @@
+"""Changes of rows in JSON: from a file to a table, through aggregates, and to a file again."""
+import json
+import random
+import sqlite3
+
+from harness import ok, test
+
+DIALECTS = ("debezium", "maxwell", "canal", "ogg")
+
+
+def history(count, seed):
+    """Changes as (kind, before, after), and the table that is left."""
+    rnd = random.Random(seed)
+    table, changes = {}, []
+    for i in range(count):
+        row = {"id": i if rnd.random() < 0.5 or not table else rnd.choice(list(table)), "g": rnd.choice("abc"),
+               "n": rnd.choice([None, 1, -2, 3])}
+        before = table.get(row["id"])
+        if before and rnd.random() < 0.3:
+            changes.append(("delete", before, None))
+            del table[row["id"]]
+        else:
+            changes.append(("update" if before else "insert", before, row))
+            table[row["id"]] = row
+    return changes, table
+
+
+def record(dialect, kind, before, after):
+    if dialect in ("debezium", "ogg"):
+        member, words = ("op", "cud") if dialect == "debezium" else ("op_type", "IUD")
+        return {"before": before, "after": after, member: words[("insert", "update", "delete").index(kind)]}
+    old = {k: v for k, v in before.items() if after[k] != v} if kind == "update" else None
+    data = after or before
+    if dialect == "maxwell":
+        return {"database": "d", "data": data, "type": kind, **({"old": old} if old is not None else {})}
+    return {"data": [data], "old": old and [old] if old else ([{}] if kind == "update" else None), "type": kind.upper(),
+            "isDdl": False}
+
+
+def job(p, dialect, more):
+    return p.write("job.yaml", f"""
+sources:
+  in: {{connector: filesystem, path: in.json, format: {dialect}-json, schema: {{id: INT, g: STRING, n: INT}},
+       primary-key: [id]}}
+{more}
+restart-strategy.type: none
+""")
+
+
+@test
+def changes_of_each_dialect_make_the_table(p):
+    changes, table = history(3000, 5)
+    groups = {}
+    for row in table.values():
+        count, total = groups.get(row["g"], (0, None))
+        groups[row["g"]] = (count + 1, total if row["n"] is None else (total or 0) + row["n"])
+    for dialect in DIALECTS:
+        p.write("in.json", "".join(json.dumps(record(dialect, *c)) + "\n" for c in changes))
+        (p.dir / "t.sqlite").unlink(missing_ok=True)
+        ok(p.run("run", job(p, dialect, """
+transforms:
+  sums: {from: in, group-by: [g], select: [g, COUNT(*) AS c, SUM(n) AS s]}
+sinks:
+  rows: {from: in, connector: sqlite, path: t.sqlite, table-name: t, primary-key: [id]}
+  groups: {from: sums, connector: sqlite, path: t.sqlite, table-name: g, primary-key: [g]}
+"""), "--fresh"))
+        with sqlite3.connect(p.dir / "t.sqlite") as db:
+            rows = {r[0]: {"id": r[0], "g": r[1], "n": r[2]} for r in db.execute("SELECT id, g, n FROM t")}
+            sums = {g: (c, s) for g, c, s in db.execute("SELECT g, c, s FROM g")}
+        assert rows == table, (dialect, len(rows), len(table))
+        assert sums == groups, (dialect, sums, groups)
+
+
+@test
+def changes_go_from_dialect_to_dialect(p):
+    changes, table = history(500, 9)
+    p.write("in.json", "".join(json.dumps(record("maxwell", *c)) + "\n" for c in changes))
+    for source, target in zip(("maxwell", "debezium", "canal", "ogg"), ("debezium", "canal", "ogg", "maxwell")):
+        ok(p.run("run", job(p, source, f"""
+sinks:
+  out: {{from: in, connector: filesystem, path: out.json, format: {target}-json}}
+"""), "--fresh"))
+        (p.dir / "out.json").rename(p.dir / "in.json")
+    rows = {}
+    for line in (p.dir / "in.json").read_text().splitlines():
+        r = json.loads(line)
+        if r["type"] == "insert":
+            rows[r["data"]["id"]] = r["data"]
+        else:
+            assert rows.pop(r["data"]["id"]) == r["data"], r
+    assert rows == table
+
+
+@test
+def a_rate_limit_lets_whole_updates_through(p):
+    p.write("in.json", "".join(json.dumps(record("debezium", "update", {"id": i}, {"id": i, "n": 1})) + "\n"
+                               for i in range(20)))
+    done = ok(p.run("run", "-q", job(p, "debezium", "sinks: {out: {from: in, connector: print}}"), "-D",
+                    "sources.in.rate-limit=100"))
+    assert len(done.stdout.splitlines()) == 40, done.stdout
+
+
+@test
+def a_bad_change_is_told_and_can_be_passed(p):
+    p.write("in.json", '{"op":"c","after":{"id":1}}\n{"op":"u","after":{"id":1}}\n{"op":"c","after":{"id":3}}\n')
+    path = job(p, "debezium", "sinks: {out: {from: in, connector: print}}")
+    done = p.run("run", path)
+    assert done.returncode == 1 and b"an update has no 'before': REPLICA IDENTITY FULL" in done.stderr, done.stderr
+    done = ok(p.run("run", path, "-D", "sources.in.on-error=skip", "--fresh"))
+    assert done.stdout == b"+I[1, null, null]\n+I[3, null, null]\n" and b"skipped 1" in done.stderr, done
+
+
+@test
+def what_cannot_keep_changes_is_a_fault(p):
+    p.write("in.json", "")
+    for more, words in (
+            ("sinks: {out: {from: in, connector: filesystem, path: out.json, format: json}}", b"use a format that carries"),
+            ("sinks: {out: {from: in, connector: stdout, format: csv}}", b"cannot take updating results"),
+            ("sinks: {out: {from: in, connector: sqlite, path: a.db, table-name: t}}", b"a sink with a primary-key")):
+        done = p.run("validate", job(p, "ogg", more))
+        assert done.returncode == 3 and words in done.stderr, (more, done.stderr)
+    done = p.run("validate", job(p, "canal", "sinks: {out: {from: in, connector: print}}"), "-D",
+                 "sources.in.canal-json.table.include=a(")
+    assert done.returncode == 3 and b"'a(' is no regular expression" in done.stderr, done.stderr
+    done = p.run("validate", job(p, "debezium", "sinks: {out: {from: in, connector: stdout, format: debezium-json, "
+                                                "debezium-json.schema-include: true}}"))
+    assert done.returncode == 3 and b"schema-include is for reading" in done.stderr, done.stderr
