@@ -99,7 +99,7 @@ def every_word_of_a_command_line_is_completed(p):
     assert complete(p, "run", job, "-D", "sources.events.rate") == ["sources.events.rate-limit="]
     assert complete(p, "checkpoints", "v") == ["verify"] and complete(p, "checkpoints", "list", "") == [":files"]
     assert complete(p, "completion", "") == ["bash", "zsh", "fish"]
-    assert complete(p, "init", "sq") == ["sqlite"] and complete(p, "init", "filesystem", "c") == ["csv"]
+    assert complete(p, "init", "sq") == ["sqlite"] and complete(p, "init", "filesystem", "cs") == ["csv"]
     assert complete(p, "functions", "regexp_e") == ["regexp_extract"]
     assert complete(p, "help", "exit") == ["exit-codes"] and complete(p, "no-such", "") == []
     assert complete(p, "run", "-p", "") == [] and complete(p, "connectors", "--g") == ["--guarantees"]
