@@ -439,3 +439,64 @@ struct ast *ast_window_alias(struct parser *p, struct ast *window, const struct 
     window->item = item;
     return window;
 }
+
+/* --- JSON: options become arguments. ---------------------------------------------------------- */
+
+struct ast *ast_words(struct parser *p, struct token t, const char *words)
+{
+    struct ast *n = build_new(p, AST_STRING, t.at, t.at + t.len);
+    char *text = arena_text(p->arena, words);
+    return build_name(p, n, text, (uint32_t)strlen(words));
+}
+
+struct ast *ast_instead(struct parser *p, struct token t, const char *words, const char *which,
+                        const struct ast *value)
+{
+    struct ast *n = value ? ast_of2(p, AST_LIST, ast_words(p, t, words), value)
+                          : ast_of1(p, AST_LIST, ast_words(p, t, words));
+    if (n) {
+        n->unit = which;
+        n->at = t.at;
+    }
+    return n;
+}
+
+struct ast_list *ast_join(struct parser *p, struct ast_list *l, const struct ast_list *more)
+{
+    for (uint32_t i = 0; more && i < more->count; i++) {
+        l = ast_push(p, l, more->item[i]);
+    }
+    return l;
+}
+
+/* (json, path, on empty, on error, default when empty, default of errors, CAST(NULL AS type),
+ * wrapper): engine/expr/func_json.c. */
+struct ast *ast_json(struct parser *p, const char *name, const struct ast *json,
+                     const struct ast *path, const struct ast *type,
+                     const struct ast_list *behaviors, const char *wrapper)
+{
+    struct token at = {json ? json->at : 0, 0};
+    const struct ast *null = ast_leaf(p, AST_NULL, at);
+    bool is_exists = strcmp(name, "JSON_EXISTS") == 0;
+    const struct ast *arg[8] = {json, path, NULL, NULL,
+                                null, null, NULL, ast_words(p, at, wrapper ? wrapper : "")};
+    for (uint32_t i = 0; behaviors && i < behaviors->count; i++) {
+        const struct ast *b = behaviors->item[i];
+        uint32_t is_error = strcmp(b->unit, "ERROR") == 0;
+        if (arg[2 + is_error]) {
+            parser_fail(p, b->at, NULL, "ON %s stands there twice", b->unit);
+        }
+        arg[2 + is_error] = b->item[0];
+        arg[4 + is_error] = b->count > 1 ? b->item[1] : null;
+    }
+    struct ast *text = type ? NULL : build_new(p, AST_TYPE, at.at, at.at);
+    text = text ? build_name(p, text, arena_text(p->arena, "STRING"), 6) : NULL;
+    arg[2] = arg[2] ? arg[2] : ast_words(p, at, "NULL");
+    arg[3] = arg[3] ? arg[3] : ast_words(p, at, is_exists ? "FALSE" : "NULL");
+    arg[6] = ast_of2(p, AST_CAST, null, type ? type : text);
+    struct ast_list *l = ast_list(p, arg[0]);
+    for (int i = 1; i < 8; i++) {
+        l = ast_push(p, l, arg[i]);
+    }
+    return ast_call(p, name, l);
+}

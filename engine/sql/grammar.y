@@ -29,7 +29,8 @@
 %token START_EXPR START_ITEM START_COLUMN START_SCHEMA START_WATERMARK START_QUERY.
 %token RESERVED.
 
-%fallback ID WATERMARK METADATA VIRTUAL COMMENT ENFORCED KEY ZONE DESCRIPTOR PLACING.
+%fallback ID WATERMARK METADATA VIRTUAL COMMENT ENFORCED KEY ZONE DESCRIPTOR PLACING
+  ABSENT CONDITIONAL ERROR JSON OBJECT RETURNING SCALAR UNCONDITIONAL WRAPPER.
 
 %left OR.
 %nonassoc TO.
@@ -54,6 +55,15 @@
 %type branches {struct ast_list *}
 %type otherwise {struct ast *}
 %type filter {struct ast *}
+%type returning {struct ast *}
+%type behavior {struct ast *}
+%type behaviors {struct ast_list *}
+%type pair {struct ast_list *}
+%type pairs {struct ast_list *}
+%type which {const char *}
+%type wrapper {const char *}
+%type on_null {const char *}
+%type json_kind {const char *}
 %type fname {struct token}
 %type unit {struct token}
 %type unit_to {struct token}
@@ -127,6 +137,17 @@ expr(A) ::= expr(X) IS NOT UNKNOWN(T).         { A = ast_postfix(p, "IS NOT UNKN
 expr(A) ::= expr(X) IS DISTINCT FROM expr(Y). [EQ] {
     A = ast_call2(p, "IS DISTINCT FROM", X, Y);
 }
+expr(A) ::= expr(X) IS JSON(T) json_kind(K). {
+    A = ast_postfix(p, K, X, T);
+}
+expr(A) ::= expr(X) IS NOT JSON(T) json_kind(K). {
+    A = ast_call1(p, "NOT", ast_postfix(p, K, X, T));
+}
+json_kind(A) ::= .                             { A = "IS JSON"; }
+json_kind(A) ::= VALUE.                        { A = "IS JSON"; }
+json_kind(A) ::= SCALAR.                       { A = "IS JSON SCALAR"; }
+json_kind(A) ::= ARRAY.                        { A = "IS JSON ARRAY"; }
+json_kind(A) ::= OBJECT.                       { A = "IS JSON OBJECT"; }
 expr(A) ::= expr(X) IS NOT DISTINCT FROM expr(Y). [EQ] {
     A = ast_call2(p, "IS NOT DISTINCT FROM", X, Y);
 }
@@ -353,6 +374,61 @@ call(A) ::= OVERLAY(F) LP expr(X) PLACING expr(Y) FROM expr(Z) RP(T). {
 call(A) ::= OVERLAY(F) LP expr(X) PLACING expr(Y) FROM expr(Z) FOR expr(W) RP(T). {
     struct ast_list *l = ast_push(p, ast_push(p, ast_list(p, X), Y), Z);
     A = ast_span(ast_call(p, "OVERLAY", ast_push(p, l, W)), F.at, T.at + 1);
+}
+call(A) ::= JSON_VALUE(F) LP expr(X) COMMA expr(Y) returning(R) behaviors(B) RP(T). {
+    A = ast_span(ast_json(p, "JSON_VALUE", X, Y, R, B, NULL), F.at, T.at + 1);
+}
+call(A) ::= JSON_QUERY(F) LP expr(X) COMMA expr(Y) returning(R) wrapper(W) behaviors(B) RP(T). {
+    A = ast_span(ast_json(p, "JSON_QUERY", X, Y, R, B, W), F.at, T.at + 1);
+}
+call(A) ::= JSON_EXISTS(F) LP expr(X) COMMA expr(Y) behaviors(B) RP(T). {
+    A = ast_span(ast_json(p, "JSON_EXISTS", X, Y, NULL, B, NULL), F.at, T.at + 1);
+}
+returning(A) ::= .                             { A = NULL; }
+returning(A) ::= RETURNING tname(N).           { A = ast_type(p, N.at); }
+returning(A) ::= RETURNING tname(N) precision_of. { A = ast_type(p, N.at); }
+returning(A) ::= RETURNING ARRAY(N) LT type GT. { A = ast_type(p, N.at); }
+wrapper(A) ::= .                               { A = NULL; }
+wrapper(A) ::= WITHOUT array WRAPPER.          { A = NULL; }
+wrapper(A) ::= WITH array WRAPPER.             { A = "UNCONDITIONAL"; }
+wrapper(A) ::= WITH UNCONDITIONAL array WRAPPER. { A = "UNCONDITIONAL"; }
+wrapper(A) ::= WITH CONDITIONAL array WRAPPER. { A = "CONDITIONAL"; }
+array ::= .
+array ::= ARRAY.
+behaviors(A) ::= .                             { A = NULL; }
+behaviors(A) ::= behaviors(L) behavior(X).     { A = L ? ast_push(p, L, X) : ast_list(p, X); }
+behavior(A) ::= NULL(T) ON which(W).           { A = ast_instead(p, T, "NULL", W, NULL); }
+behavior(A) ::= ERROR(T) ON which(W).          { A = ast_instead(p, T, "ERROR", W, NULL); }
+behavior(A) ::= TRUE(T) ON which(W).           { A = ast_instead(p, T, "TRUE", W, NULL); }
+behavior(A) ::= FALSE(T) ON which(W).          { A = ast_instead(p, T, "FALSE", W, NULL); }
+behavior(A) ::= UNKNOWN(T) ON which(W).        { A = ast_instead(p, T, "NULL", W, NULL); }
+behavior(A) ::= EMPTY(T) ARRAY ON which(W).    { A = ast_instead(p, T, "EMPTY ARRAY", W, NULL); }
+behavior(A) ::= EMPTY(T) OBJECT ON which(W).   { A = ast_instead(p, T, "EMPTY OBJECT", W, NULL); }
+behavior(A) ::= DEFAULT(T) val(X) ON which(W). { A = ast_instead(p, T, "DEFAULT", W, X); }
+which(A) ::= EMPTY.                            { A = "EMPTY"; }
+which(A) ::= ERROR.                            { A = "ERROR"; }
+
+call(A) ::= JSON_OBJECT(F) LP RP(T). {
+    A = ast_span(ast_call(p, "JSON_OBJECT", ast_list(p, ast_words(p, F, "NULL"))), F.at, T.at + 1);
+}
+call(A) ::= JSON_OBJECT(F) LP pairs(L) on_null(N) RP(T). {
+    struct ast *nulls = ast_words(p, F, N ? N : "NULL");
+    A = ast_span(ast_call(p, "JSON_OBJECT", ast_prepend(p, L, nulls)), F.at, T.at + 1);
+}
+pairs(A) ::= pair(X).                          { A = X; }
+pairs(A) ::= pairs(L) COMMA pair(X).           { A = ast_join(p, L, X); }
+pair(A) ::= KEY val(X) VALUE expr(Y).          { A = ast_push(p, ast_list(p, X), Y); }
+pair(A) ::= val(X) VALUE expr(Y).              { A = ast_push(p, ast_list(p, X), Y); }
+pair(A) ::= val(X) COLON expr(Y).              { A = ast_push(p, ast_list(p, X), Y); }
+on_null(A) ::= .                               { A = NULL; }
+on_null(A) ::= NULL ON NULL.                   { A = "NULL"; }
+on_null(A) ::= ABSENT ON NULL.                 { A = "ABSENT"; }
+call(A) ::= JSON_ARRAY(F) LP RP(T). {
+    A = ast_span(ast_call(p, "JSON_ARRAY", ast_list(p, ast_words(p, F, "ABSENT"))), F.at, T.at + 1);
+}
+call(A) ::= JSON_ARRAY(F) LP exprs(L) on_null(N) RP(T). {
+    struct ast *nulls = ast_words(p, F, N ? N : "ABSENT");
+    A = ast_span(ast_call(p, "JSON_ARRAY", ast_prepend(p, L, nulls)), F.at, T.at + 1);
 }
 call(A) ::= ARRAY(F) LBRACKET exprs(L) RBRACKET(T). {
     A = ast_span(ast_call(p, "ARRAY", L), F.at, T.at + 1);

@@ -226,10 +226,10 @@ struct lex_sign {
 
 /* Longer ones first. */
 static const struct lex_sign lex_signs[] = {
-    {"<>", TK_NE},      {"<=", TK_LE},     {">=", TK_GE},  {"||", TK_CONCAT},   {"<", TK_LT},
-    {">", TK_GT},       {"=", TK_EQ},      {"+", TK_PLUS}, {"-", TK_MINUS},     {"*", TK_STAR},
-    {"/", TK_SLASH},    {"%", TK_PERCENT}, {"(", TK_LP},   {")", TK_RP},        {"[", TK_LBRACKET},
-    {"]", TK_RBRACKET}, {",", TK_COMMA},   {".", TK_DOT},  {";", TK_SEMICOLON},
+    {"<>", TK_NE},      {"<=", TK_LE},     {">=", TK_GE},  {"||", TK_CONCAT}, {"<", TK_LT},
+    {">", TK_GT},       {"=", TK_EQ},      {"+", TK_PLUS}, {"-", TK_MINUS},   {"*", TK_STAR},
+    {"/", TK_SLASH},    {"%", TK_PERCENT}, {"(", TK_LP},   {")", TK_RP},      {"[", TK_LBRACKET},
+    {"]", TK_RBRACKET}, {",", TK_COMMA},   {".", TK_DOT},  {":", TK_COLON},   {";", TK_SEMICOLON},
 };
 
 static int lex_sign(struct parser *p, uint32_t at, struct token *out)

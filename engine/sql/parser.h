@@ -47,6 +47,14 @@ struct ast *ast_unicode(struct parser *p, struct token t, struct token escape); 
 /* (a, b) OVERLAPS (c, d), and (a - b) DAY. */
 struct ast *ast_overlaps(struct parser *p, const struct ast *a, const struct ast *b);
 struct ast *ast_between(struct parser *p, const struct ast *x, struct token unit);
+struct ast *ast_words(struct parser *p, struct token t, const char *words); /* a text of ours */
+/* Options of JSON functions: NULL ON EMPTY and its relatives, then the call with all of them. */
+struct ast *ast_instead(struct parser *p, struct token t, const char *words, const char *which,
+                        const struct ast *value);
+struct ast *ast_json(struct parser *p, const char *name, const struct ast *json,
+                     const struct ast *path, const struct ast *type,
+                     const struct ast_list *behaviors, const char *wrapper);
+struct ast_list *ast_join(struct parser *p, struct ast_list *l, const struct ast_list *more);
 struct ast *ast_of(struct parser *p, enum ast_kind kind, const struct ast_list *items);
 struct ast *ast_of1(struct parser *p, enum ast_kind kind, const struct ast *item);
 struct ast *ast_of2(struct parser *p, enum ast_kind kind, const struct ast *a, const struct ast *b);

@@ -88,9 +88,18 @@ static const struct expr *tree_time(struct batch *b, char type, int depth, uint6
 
 static const struct expr *tree_text(struct batch *b, int depth, uint64_t *seed)
 {
-    static const char *const ones[] = {"UPPER", "LOWER", "TRIM", "REVERSE", "LTRIM"};
+    static const char *const ones[] = {
+        "UPPER", "LOWER",      "TRIM",    "REVERSE",   "LTRIM", "JSON_STRING", "JSON_QUOTE",  "MD5",
+        "HEX",   "URL_ENCODE", "INITCAP", "TO_BASE64", "BTRIM", "SHA256",      "JSON_UNQUOTE"};
     const struct expr *s = tree(b, 's', depth, seed), *e;
-    switch (batch_random(seed) % 7) {
+    switch (batch_random(seed) % 9) {
+    case 7:
+        e = batch_call(b, "JSON_ARRAY", batch_str(b, "NULL"), s,
+                       tree(b, "ildnbto"[batch_random(seed) % 7], depth, seed));
+        break;
+    case 8:
+        e = batch_call(b, "TRANSLATE", s, batch_str(b, "abc"), tree(b, 's', depth, seed));
+        break;
     case 0:
         e = batch_call(b, "SUBSTRING", s, tree(b, 'i', depth, seed), NULL);
         break;
@@ -110,7 +119,8 @@ static const struct expr *tree_text(struct batch *b, int depth, uint64_t *seed)
         e = batch_call(b, "REPLACE", s, batch_str(b, "a"), tree(b, 's', depth, seed));
         break;
     default:
-        e = batch_call(b, ones[batch_random(seed) % 5], s, NULL, NULL);
+        e = batch_call(b, ones[batch_random(seed) % (sizeof(ones) / sizeof(ones[0]))], s, NULL,
+                       NULL);
         break;
     }
     return batch_cast(b, e, "STRING");
