@@ -11,7 +11,7 @@
 
 #define UNPACK_GZIP_BITS (15 + 16)           /* the largest window, gzip's head and tail */
 #define UNPACK_ZSTD_LOG  27                  /* of the largest window: UNPACK_MEMORY_MAX */
-#define UNPACK_SOME_MAX  (UINT32_C(1) << 30) /* bytes of one call: some libraries count in 32 bits */
+#define UNPACK_SOME_MAX  (UINT32_C(1) << 30) /* bytes of a call: some libraries count in 32 bits */
 
 struct unpack {
     enum unpack_kind kind;

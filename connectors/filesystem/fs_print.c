@@ -46,8 +46,7 @@ static sr_rc fs_print_is(struct fs_input *in, uint64_t at, const struct fs_print
     return rc;
 }
 
-sr_rc fs_print_fits(struct fs_input *in, const struct fs_split *s, bool *fits,
-                    struct sr_error *err)
+sr_rc fs_print_fits(struct fs_input *in, const struct fs_split *s, bool *fits, struct sr_error *err)
 {
     bool is_head = false, is_tail = false;
     sr_rc rc = fs_print_is(in, 0, &s->file.head, &is_head, err);

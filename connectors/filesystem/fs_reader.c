@@ -1,11 +1,17 @@
 #include "connectors/filesystem/fs_reader.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "connectors/common/note.h"
+#include "connectors/filesystem/fs_print.h"
+#include "connectors/filesystem/fs_rotate.h"
+
+#define FS_AWAY_US INT64_C(5000000) /* and three intervals: until a file that is gone is let go */
+
 sr_rc fs_reader_open(void *reader, const struct sr_source_open *o, struct sr_error *err)
 {
-    (void)err;
     struct fs_reader *r = reader;
     r->host = o->host;
     r->conf = o->conf;
@@ -17,7 +23,10 @@ sr_rc fs_reader_open(void *reader, const struct sr_source_open *o, struct sr_err
     r->is_monitored = r->conf->monitor_interval.us > 0;
     r->block.host = o->host;
     r->block.record_max = (uint32_t)r->conf->record_max.bytes;
-    return SR_OK;
+    r->goes_on = o->goes_on;
+    r->found_note = note_out();
+    r->pattern = fs_path_clean(r->conf->path);
+    return r->pattern ? SR_OK : o->host->fail(o->host, err, SR_ENOMEM, "out of memory");
 }
 
 sr_rc fs_reader_add(void *reader, uint32_t number, const struct sr_split *split,
@@ -36,7 +45,14 @@ sr_rc fs_reader_add(void *reader, uint32_t number, const struct sr_split *split,
     }
     struct fs_reading *item = calloc(1, sizeof(*item));
     sr_rc rc = item ? fs_split_load(&item->split, split->note) : SR_ENOMEM;
+    if (rc == SR_OK) {
+        item->id = strdup(split->id);
+        rc = item->id ? SR_OK : SR_ENOMEM;
+    }
     if (rc != SR_OK) {
+        if (item) {
+            fs_split_done(&item->split);
+        }
         free(item);
         return h->fail(h, err, rc, "the position of split %s cannot be read", split->id);
     }
@@ -54,31 +70,48 @@ static void fs_reader_release(struct fs_reader *r)
 
 /* --- Which file it is ------------------------------------------------------------------------ */
 
-/* The digest of the first bytes, at most *bytes of them; *bytes: how many there were. Of the
- * contents, so that a file is known again when it was compressed meanwhile. */
-static sr_rc fs_reader_print(struct fs_reader *r, uint32_t *bytes, uint64_t print[2],
-                             struct sr_error *err)
+/* Fingerprint of what was read last. Of compressed contents none is taken: it would have them read
+ * once more. */
+static void fs_reader_mark(struct fs_reader *r)
 {
-    uint8_t first[FS_PRINT_BYTES];
-    uint32_t have = 0;
-    size_t got = 1;
-    while (have < *bytes && got > 0) {
-        sr_rc rc = fs_input_read(&r->input, first + have, *bytes - have, have, &got, err);
-        if (rc == SR_ECLOSED) {
-            break; /* what there is of it; reading comes to this place, and tells */
-        }
-        if (rc != SR_OK) {
-            return rc;
-        }
-        have += (uint32_t)got;
+    struct fs_split *s = &r->now->split;
+    struct sr_error ignored; /* without it the head alone must do */
+    if (r->input.file && !fs_input_is_packed(&r->input) && s->tail.bytes == 0 && s->offset > 0) {
+        (void)fs_print_tail(&r->input, s->offset, &s->tail, &ignored);
     }
-    *bytes = have;
-    r->host->digest(first, have, print);
-    return SR_OK;
 }
 
-/* The open file must be the one that was read before, and hold at least as much. */
-static sr_rc fs_reader_identify(struct fs_reader *r, struct sr_error *err)
+/* Is the open file the one that was read before, and does it hold at least as much? */
+static sr_rc fs_reader_check(struct fs_reader *r, const struct sr_stat *stat, bool *is_same,
+                             struct sr_error *err)
+{
+    const struct fs_split *s = &r->now->split;
+    bool is_inode =
+        s->file.inode == 0 || (stat->inode == s->file.inode && stat->device == s->file.device);
+    *is_same = (is_inode || !r->is_monitored) &&
+               (fs_input_is_packed(&r->input) || stat->size_bytes >= s->offset);
+    return *is_same ? fs_print_fits(&r->input, s, is_same, err) : SR_OK;
+}
+
+static sr_rc fs_reader_is_other(const struct fs_reader *r, const struct sr_stat *stat,
+                                struct sr_error *err)
+{
+    const struct sr_host *h = r->host;
+    const struct fs_split *s = &r->now->split;
+    uint64_t expected = s->file.size_bytes > s->offset ? s->file.size_bytes : s->offset;
+    if (stat->size_bytes < expected) {
+        return h->fail(h, err, SR_EMISFIT,
+                       "%s shrank from %llu to %llu bytes: it was cut or replaced while the job "
+                       "was reading it",
+                       s->path, (unsigned long long)expected, (unsigned long long)stat->size_bytes);
+    }
+    return h->fail(h, err, SR_EMISFIT,
+                   "%s does not begin as it did when it was read: it is another file now", s->path);
+}
+
+/* Looks at the file that was opened. *is_same: it is what was read before; else, unless it is
+ * followed, that fails. */
+static sr_rc fs_reader_identify(struct fs_reader *r, bool *is_same, struct sr_error *err)
 {
     struct fs_split *s = &r->now->split;
     const struct sr_host *h = r->host;
@@ -90,45 +123,30 @@ static sr_rc fs_reader_identify(struct fs_reader *r, struct sr_error *err)
     if (stat.kind != SR_FILE_REGULAR) {
         return h->fail(h, err, SR_EMISFIT, "%s is no longer a regular file", s->path);
     }
-    uint64_t expected = s->file.size_bytes > s->offset ? s->file.size_bytes : s->offset;
-    if (!fs_input_is_packed(&r->input) && stat.size_bytes < expected) {
-        return h->fail(
-            h, err, SR_EMISFIT,
-            "%s shrank from %llu to %llu bytes: it was cut or replaced while the job was "
-            "reading it",
-            s->path, (unsigned long long)expected, (unsigned long long)stat.size_bytes);
+    rc = fs_reader_check(r, &stat, is_same, err);
+    bool is_short =
+        !r->is_monitored && !fs_input_is_packed(&r->input) && stat.size_bytes < s->file.size_bytes;
+    if (rc != SR_OK || !*is_same || is_short) {
+        return rc != SR_OK || r->is_monitored ? rc : fs_reader_is_other(r, &stat, err);
     }
-    uint64_t print[2] = {0, 0};
-    uint32_t bytes = s->file.print_bytes;
-    if (bytes > 0) {
-        rc = fs_reader_print(r, &bytes, print, err);
-        if (rc == SR_OK && (bytes != s->file.print_bytes || print[0] != s->file.print[0] ||
-                            print[1] != s->file.print[1])) {
-            rc = h->fail(h, err, SR_EMISFIT,
-                         "%s does not begin as it did when it was read: it is another file now",
-                         s->path);
-        }
-        if (rc != SR_OK) {
-            return rc;
-        }
+    if (fs_input_is_packed(&r->input) && !s->is_packed && s->begin == 0) {
+        s->is_packed = true;
+        s->end = FS_SPLIT_OPEN; /* its size says nothing of its contents */
     }
-    bytes = FS_PRINT_BYTES;
-    rc = fs_reader_print(r, &bytes, print, err);
-    if (rc == SR_OK) {
-        r->modified_us = stat.modified_us;
-        s->file = (struct fs_identity){.device = stat.device,
-                                       .inode = stat.inode,
-                                       .size_bytes = stat.size_bytes,
-                                       .print_bytes = bytes,
-                                       .print = {print[0], print[1]}};
-    }
-    return rc;
+    s->file.device = stat.device;
+    s->file.inode = stat.inode;
+    s->file.size_bytes = stat.size_bytes;
+    s->file.modified_us = stat.modified_us;
+    return s->file.head.bytes == FS_PRINT_BYTES
+               ? SR_OK
+               : fs_print_take(&r->input, 0, FS_PRINT_BYTES, &s->file.head, err);
 }
 
 /* --- From split to split --------------------------------------------------------------------- */
 
 static void fs_reader_finish(struct fs_reader *r)
 {
+    fs_reader_mark(r);
     r->now->split.is_finished = true;
     fs_reader_release(r);
     while (r->first_live < r->count && r->item[r->first_live]->split.is_finished) {
@@ -142,39 +160,186 @@ static sr_rc fs_reader_end(struct fs_reader *r, struct sr_error *err)
     const struct sr_host *h = r->host;
     const char *path = r->now->split.path;
     struct sr_stat stat;
-    if (r->input.file && h->files->stat(h->files, path, &stat, err) == SR_EABSENT) {
+    if (r->input.file && !r->is_monitored &&
+        h->files->stat(h->files, path, &stat, err) == SR_EABSENT) {
         return h->fail(h, err, SR_EIO, "%s vanished while it was read", path);
     }
     fs_reader_finish(r);
     return SR_OK;
 }
 
+/* The file stays open with its split, in place of the one that was kept the longest. */
+static void fs_reader_keep(struct fs_reader *r)
+{
+    struct fs_reading **place = &r->keeper[r->next_keeper];
+    r->next_keeper = (r->next_keeper + 1) % FS_KEPT_MAX;
+    if (*place) {
+        fs_input_close(&(*place)->kept);
+    }
+    *place = r->now;
+    r->now->kept = r->input;
+    r->input = (struct fs_input){0};
+}
+
+/* Takes the kept file of a split back, if it has one. */
+static bool fs_reader_unkeep(struct fs_reader *r, struct fs_reading *item)
+{
+    if (!item->kept.file) {
+        return false;
+    }
+    for (uint32_t i = 0; i < FS_KEPT_MAX; i++) {
+        r->keeper[i] = r->keeper[i] == item ? NULL : r->keeper[i];
+    }
+    r->input = item->kept;
+    r->input.path = item->split.path;
+    item->kept = (struct fs_input){0};
+    return true;
+}
+
 /* Nothing more for now: looks again when the interval is over. */
 static void fs_reader_rest(struct fs_reader *r)
 {
+    fs_reader_mark(r);
+    r->now->due_us = r->host->mono_us(r->host) + r->conf->monitor_interval.us;
     if (!fs_input_is_packed(&r->input)) {
         r->now->split.file.size_bytes = r->read_end;
+        fs_reader_keep(r);
     }
-    r->now->due_us = r->host->mono_us(r->host) + r->conf->monitor_interval.us;
     fs_reader_release(r);
 }
 
 static bool fs_reader_has_begun(const struct fs_split *s) { return s->offset > s->begin; }
 
-/* Opens the split's file where reading goes on. May leave it finished: r->now is NULL then. */
-static sr_rc fs_reader_start(struct fs_reader *r, struct fs_reading *item, struct sr_error *err)
+/* The file at the path is cut and goes on: a new split, for whoever is free. */
+static sr_rc fs_reader_find(struct fs_reader *r, const struct fs_split *s, struct sr_poll *p,
+                            struct sr_error *err)
+{
+    const char *id = r->now->id, *mark = strstr(id, "//~");
+    size_t len = mark ? (size_t)(mark - id) : strlen(id), size = len + 16;
+    unsigned long turn = mark ? strtoul(mark + 3, NULL, 10) : 0;
+    char *next = malloc(size);
+    struct fs_split fresh = {.path = s->path, .end = FS_SPLIT_OPEN, .is_aligned = true};
+    r->found_note.len = 0;
+    if (!next || fs_split_save(&fresh, &r->found_note) != SR_OK) {
+        free(next);
+        return r->host->fail(r->host, err, SR_ENOMEM, "out of memory for split %s", id);
+    }
+    (void)snprintf(next, size, "%.*s//~%lu", (int)len, id, turn + 1);
+    r->found_id = next;
+    r->found = (struct sr_split){.id = next,
+                                 .note = {r->found_note.data, (uint32_t)r->found_note.len},
+                                 .order = r->host->wall_us(r->host)};
+    p->found = &r->found;
+    return SR_OK;
+}
+
+/* Its contents are nowhere: over. */
+static void fs_reader_let_go(struct fs_reader *r)
 {
     const struct sr_host *h = r->host;
+    const struct fs_split *s = &r->now->split;
+    if (!r->input.file && s->offset < s->file.size_bytes && !s->is_packed) {
+        h->log(h, SR_WARN, "%s is gone, and with it what was not read of it: %llu bytes were",
+               s->path, (unsigned long long)s->offset);
+        h->count(h, "files-vanished", 1);
+    }
+    fs_reader_finish(r);
+}
+
+/* The path of a followed split does not lead to its contents any more. Goes on where they are: then
+ * *is_there, and the file is open. Or the split is over, or rests for a while. */
+static sr_rc fs_reader_rotated(struct fs_reader *r, bool is_kept, bool *is_there, struct sr_poll *p,
+                               struct sr_error *err)
+{
+    const struct sr_host *h = r->host;
+    struct fs_reading *item = r->now;
     struct fs_split *s = &item->split;
+    struct fs_rotated to = {0};
+    sr_rc rc = fs_rotate_find(h, r->pattern, s, &to, err);
+    if (rc == SR_OK && to.is_cut) { /* the same inode, other contents */
+        rc = fs_reader_find(r, s, p, err);
+        is_kept = false;
+    }
+    if (rc == SR_OK && to.path) {
+        fs_input_close(&r->input);
+        free(s->path);
+        s->path = to.path;
+        to.path = NULL;
+        item->away_us = 0;
+        rc = fs_input_open(&r->input, h, s->path, err);
+        *is_there = rc == SR_OK;
+        rc = rc == SR_OK ? fs_reader_identify(r, is_there, err) : rc;
+        return rc == SR_EABSENT ? SR_OK : rc; /* moved on again: the next look follows */
+    }
+    int64_t now_us = h->mono_us(h);
+    item->away_us = item->away_us > 0 ? item->away_us : now_us;
+    int64_t away_us = now_us - item->away_us;
+    bool is_over =
+        to.is_cut || (away_us > FS_AWAY_US && away_us > 3 * r->conf->monitor_interval.us);
+    if (rc == SR_OK && is_over) {
+        fs_reader_let_go(r);
+    } else if (rc == SR_OK && is_kept) {
+        *is_there = true; /* what is still written to it is read */
+    }
+    return rc;
+}
+
+static void fs_reader_begin(struct fs_reader *r, struct fs_reading *item)
+{
+    const struct fs_split *s = &item->split;
     r->now = item;
     r->stop = FS_SPLIT_OPEN;
     r->has_moved = r->is_passing = false;
     r->searched = s->end - 1;
     r->read_end = s->is_aligned ? s->offset : s->begin - 1;
     item->due_us = 0;
+}
+
+/* The kept or newly opened file of a followed split, wherever it is by now. */
+static sr_rc fs_reader_follow(struct fs_reader *r, struct sr_poll *p, struct sr_error *err)
+{
+    const struct sr_host *h = r->host;
+    const struct fs_split *s = &r->now->split;
+    struct sr_stat stat;
+    sr_rc rc = SR_OK;
+    bool is_kept = fs_reader_unkeep(r, r->now);
+    if (!is_kept) {
+        rc = fs_input_open(&r->input, h, s->path, err);
+    }
+    bool is_there = rc == SR_OK;
+    if (rc == SR_OK) {
+        rc = fs_reader_identify(r, &is_there, err);
+    }
+    if (rc == SR_OK && is_kept && is_there) { /* the file, but is it still what its path says? */
+        is_there = h->files->stat(h->files, s->path, &stat, err) == SR_OK &&
+                   stat.inode == s->file.inode && stat.device == s->file.device;
+    }
+    if ((rc == SR_OK || rc == SR_EABSENT) && !is_there) {
+        rc = fs_reader_rotated(r, is_kept, &is_there, p, err);
+    } else {
+        r->now->away_us = 0;
+    }
+    if (rc == SR_OK && !is_there && r->now) { /* not there, not over: the next look tells */
+        r->now->due_us = h->mono_us(h) + r->conf->monitor_interval.us;
+        fs_reader_release(r);
+    }
+    return rc;
+}
+
+/* Opens the split's file where reading goes on. May leave it finished: r->now is NULL then. */
+static sr_rc fs_reader_start(struct fs_reader *r, struct fs_reading *item, struct sr_poll *p,
+                             struct sr_error *err)
+{
+    const struct sr_host *h = r->host;
+    struct fs_split *s = &item->split;
+    fs_reader_begin(r, item);
     if (s->is_aligned && s->offset >= s->end) {
         return fs_reader_end(r, err);
     }
+    if (r->is_monitored) {
+        return fs_reader_follow(r, p, err);
+    }
+    bool is_same = true;
     sr_rc rc = fs_input_open(&r->input, h, s->path, err);
     if (rc == SR_EABSENT && !fs_reader_has_begun(s)) {
         h->log(h, SR_WARN, "%s vanished before it was read", s->path);
@@ -186,20 +351,19 @@ static sr_rc fs_reader_start(struct fs_reader *r, struct fs_reading *item, struc
         return h->fail(h, err, SR_EIO, "%s vanished while it was read (%llu bytes were)", s->path,
                        (unsigned long long)s->offset);
     }
-    if (rc == SR_OK && fs_input_is_packed(&r->input)) {
-        s->end = FS_SPLIT_OPEN; /* its size says nothing of its contents */
-    }
-    return rc == SR_OK ? fs_reader_identify(r, err) : rc;
+    return rc == SR_OK ? fs_reader_identify(r, &is_same, err) : rc;
 }
 
-/* Has the resting file more than when its end was seen? What is wrong with it, start tells. */
-static bool fs_reader_has_grown(const struct fs_reader *r, const struct fs_reading *item)
+/* Is there anything new about a resting file? What it is, start tells. */
+static bool fs_reader_has_news(const struct fs_reader *r, const struct fs_reading *item)
 {
+    const struct fs_split *s = &item->split;
+    const struct sr_files *files = r->host->files;
     struct sr_stat stat;
     struct sr_error ignored;
-    sr_rc rc = r->host->files->stat(r->host->files, item->split.path, &stat, &ignored);
-    return rc != SR_OK || stat.size_bytes != item->split.file.size_bytes ||
-           stat.inode != item->split.file.inode;
+    sr_rc rc = files->stat(files, s->path, &stat, &ignored);
+    return rc != SR_OK || stat.size_bytes != s->file.size_bytes || stat.inode != s->file.inode ||
+           stat.device != s->file.device || stat.modified_us != s->file.modified_us;
 }
 
 /* The first split that has something to read; NULL: none, and *due_us is when to look again. */
@@ -212,7 +376,7 @@ static struct fs_reading *fs_reader_pick(struct fs_reader *r, int64_t *due_us)
         if (item->split.is_finished) {
             continue;
         }
-        if (item->due_us == 0 || (item->due_us <= now_us && fs_reader_has_grown(r, item))) {
+        if (item->due_us == 0 || (item->due_us <= now_us && fs_reader_has_news(r, item))) {
             return item;
         }
         if (item->due_us <= now_us) {
@@ -311,12 +475,15 @@ static sr_rc fs_reader_align(struct fs_reader *r, struct sr_error *err)
         const uint8_t *newline = len > 0 ? memchr(block_bytes(&r->block), '\n', len) : NULL;
         uint64_t begin = newline ? at + (uint64_t)(newline - block_bytes(&r->block)) + 1 : at + len;
         if (begin >= s->end) {
+            s->offset = newline ? begin : s->offset; /* no line begins in it */
+            s->is_aligned = newline != NULL;
             return fs_reader_end(r, err);
         }
         block_consume(&r->block, (uint32_t)(begin - at));
         if (newline) {
             s->offset = begin;
             s->is_aligned = true;
+            s->tail.bytes = 0;
             break;
         }
         size_t got = 0;
@@ -347,6 +514,16 @@ static bool fs_reader_has_rest(const struct fs_reader *r)
            (r->has_moved && (!r->is_lines || memchr(block_bytes(&r->block), '\n', len)));
 }
 
+/* The end of the file, for now: what lies there without its newline waits for it. */
+static sr_rc fs_reader_leave(struct fs_reader *r, struct sr_error *err)
+{
+    if (!r->is_monitored) {
+        return fs_reader_end(r, err);
+    }
+    fs_reader_rest(r);
+    return SR_OK;
+}
+
 /* Goes on in a record that is too long, by one read, so that barriers need not wait for its end.
  * *passed: its bytes, once the split stands behind it. */
 static sr_rc fs_reader_pass(struct fs_reader *r, uint64_t *passed, struct sr_error *err)
@@ -364,12 +541,12 @@ static sr_rc fs_reader_pass(struct fs_reader *r, uint64_t *passed, struct sr_err
         fs_reader_find_stop(r);
         return SR_OK;
     }
-    if (!is_over && r->is_monitored) { /* it may not even be whole: from its beginning again */
-        fs_reader_rest(r);
-        return SR_OK;
+    if (!is_over && (r->is_monitored || r->goes_on)) {
+        return fs_reader_leave(r, err); /* it may not even be whole: from its beginning again */
     }
     r->stop = is_over ? r->stop : r->read_end;
     r->now->split.offset += r->passed;
+    r->now->split.tail.bytes = 0;
     r->is_passing = false;
     r->has_moved = true;
     *passed = r->passed;
@@ -408,9 +585,8 @@ static sr_rc fs_reader_fill(struct fs_reader *r, struct sr_poll *p, struct sr_er
         fs_reader_find_stop(r);
         return SR_OK;
     }
-    if (r->is_monitored) {
-        fs_reader_rest(r);
-        return SR_OK;
+    if (r->is_monitored || r->goes_on) {
+        return fs_reader_leave(r, err);
     }
     r->stop = r->read_end;
     return block_length(&r->block) > 0 ? SR_OK : fs_reader_end(r, err);
@@ -430,6 +606,7 @@ static enum sr_polled fs_reader_show(struct fs_reader *r, struct sr_poll *p)
     p->buffer = r->block.buffer;
     p->record = NULL;
     p->records = 0;
+    p->at = (int64_t)s->offset;
     p->at_start = s->offset == 0;
     p->at_end = r->read_end == r->stop;
     return SR_POLL_DATA;
@@ -438,6 +615,8 @@ static enum sr_polled fs_reader_show(struct fs_reader *r, struct sr_poll *p)
 enum sr_polled fs_reader_poll(void *reader, struct sr_poll *p, struct sr_error *err)
 {
     struct fs_reader *r = reader;
+    free(r->found_id);
+    r->found_id = NULL;
     for (;;) { /* ends: each round shows bytes, finishes a split, or lets one rest */
         struct fs_reading *item = r->now;
         sr_rc rc = SR_OK;
@@ -448,7 +627,7 @@ enum sr_polled fs_reader_poll(void *reader, struct sr_poll *p, struct sr_error *
                 p->wait = (struct sr_wait){.fd = -1, .until_us = due_us};
                 return SR_POLL_IDLE;
             }
-            rc = fs_reader_start(r, item, err);
+            rc = fs_reader_start(r, item, p, err);
         }
         if (rc == SR_OK && r->now) {
             rc = fs_reader_fill(r, p, err);
@@ -463,6 +642,10 @@ enum sr_polled fs_reader_poll(void *reader, struct sr_poll *p, struct sr_error *
             p->split = item->number;
             return SR_POLL_SPLIT_END;
         }
+        if (p->found) {
+            p->wait = (struct sr_wait){.fd = -1, .until_us = 0}; /* called again at once */
+            return SR_POLL_IDLE;
+        }
     }
 }
 
@@ -474,6 +657,7 @@ void fs_reader_consume(void *reader, uint32_t number, uint32_t used)
     }
     block_consume(&r->block, used);
     r->now->split.offset += used;
+    r->now->split.tail.bytes = used > 0 ? 0 : r->now->split.tail.bytes;
     r->has_moved = r->has_moved || used > 0;
 }
 
@@ -491,7 +675,7 @@ static void fs_reader_put_metadata(const struct fs_reader *r, enum fs_metadata m
         sr_put_i64(out, c, (int64_t)s->file.size_bytes);
         break;
     case FS_METADATA_MODIFIED: /* in whole milliseconds, downwards before 1970 too */
-        sr_put_i64(out, c, r->modified_us - (r->modified_us % 1000 + 1000) % 1000);
+        sr_put_i64(out, c, s->file.modified_us - (s->file.modified_us % 1000 + 1000) % 1000);
         break;
     }
 }
@@ -525,6 +709,9 @@ sr_rc fs_reader_position(void *reader, uint32_t number, struct sr_out *note, str
         } else if (r->item[i]->number > number) {
             high = i;
         } else {
+            if (r->item[i] == r->now) {
+                fs_reader_mark(r);
+            }
             sr_rc rc = fs_split_save(&r->item[i]->split, note);
             return rc == SR_OK ? rc : r->host->fail(r->host, err, rc, "out of memory for a note");
         }
@@ -539,9 +726,14 @@ void fs_reader_close(void *reader)
         fs_reader_release(r);
     }
     for (uint32_t i = 0; i < r->count; i++) {
+        fs_input_close(&r->item[i]->kept);
         fs_split_done(&r->item[i]->split);
+        free(r->item[i]->id);
         free(r->item[i]);
     }
     free((void *)r->item);
+    free(r->found_id);
+    note_free(&r->found_note);
+    free(r->pattern);
     *r = (struct fs_reader){0};
 }

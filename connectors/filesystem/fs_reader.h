@@ -4,10 +4,14 @@
  *   (new) -----> ready ------------------------> finished (bounded)
  *                 ^  | nothing new
  *    file has grown  v
- *               resting (monitored: closed, looked at again when the interval is over)
+ *               resting (monitored: looked at again when the interval is over)
  *
- * Only the split being read has an open file and a buffer; a resting one holds a few hundred bytes,
- * so that any number of files may be followed.
+ * Only the split being read has a buffer; a resting one holds a few hundred bytes, so that any
+ * number of files may be followed. The last few that rested keep their files open: what is written
+ * to one after it was renamed or deleted is read for a while.
+ *
+ * A followed split stays with its contents: under another name, and in a copy when the file itself
+ * was cut (fs_rotate.h). A file that was cut and goes on is a new split then, found by the reader.
  */
 #ifndef CONNECTORS_FILESYSTEM_FS_READER_H
 #define CONNECTORS_FILESYSTEM_FS_READER_H
@@ -19,10 +23,15 @@
 
 enum fs_metadata { FS_METADATA_PATH, FS_METADATA_NAME, FS_METADATA_SIZE, FS_METADATA_MODIFIED };
 
+#define FS_KEPT_MAX 8u /* resting files of one reader that are kept open */
+
 struct fs_reading {
     struct fs_split split;
+    char *id; /* owned */
     uint32_t number;
-    int64_t due_us; /* monotonic; a resting one is looked at again then; 0: ready */
+    struct fs_input kept; /* of a resting one; or not open */
+    int64_t away_us;      /* monotonic; since when its path does not lead to it; 0: it does */
+    int64_t due_us;       /* monotonic; a resting one is looked at again then; 0: ready */
 };
 
 struct fs_reader {
@@ -34,13 +43,19 @@ struct fs_reader {
     bool is_lines;            /* of the format */
     bool has_resync;          /* of the format */
     bool is_monitored;        /* a file that grew is read on */
+    bool goes_on;             /* what may not be whole is left for a later run */
+    char *pattern;            /* clean */
     struct fs_reading **item; /* by ascending number */
     uint32_t count, capacity;
-    uint32_t first_live; /* items before it are finished */
+    uint32_t first_live;                    /* items before it are finished */
+    struct fs_reading *keeper[FS_KEPT_MAX]; /* whose files are kept open; NULL: none */
+    uint32_t next_keeper;
+    struct sr_split found; /* shown by the last poll */
+    char *found_id;        /* NULL: none was */
+    struct sr_out found_note;
     /* The split being read: */
     struct fs_reading *now; /* NULL: none; one of item */
     struct fs_input input;
-    int64_t modified_us; /* of it, when it was opened */
     struct block block;
     uint64_t read_end; /* file offset behind the bytes in the block */
     uint64_t stop;     /* offset behind the last record, once known; FS_SPLIT_OPEN before */

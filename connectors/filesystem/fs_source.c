@@ -67,7 +67,6 @@ const struct sr_source_type fs_source_type = {
     .reader_size = sizeof(struct fs_reader),
     .check = fs_source_check,
     .discover_open = fs_finder_open,
-    .known = fs_finder_known,
     .discover = fs_finder_discover,
     .discover_close = fs_finder_close,
     .open = fs_reader_open,
@@ -78,4 +77,5 @@ const struct sr_source_type fs_source_type = {
     .close = fs_reader_close,
     .metadata = fs_source_metadata,
     .fill_metadata = fs_reader_fill_metadata,
+    .restored = fs_finder_restored,
 };

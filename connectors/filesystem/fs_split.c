@@ -32,10 +32,10 @@ static struct fs_print fs_split_get_print(struct note_in *in)
 
 sr_rc fs_split_save(const struct fs_split *s, struct sr_out *note)
 {
-    uint8_t flags = (uint8_t)((s->is_aligned ? FS_SPLIT_ALIGNED : 0u) |
-                              (s->is_finished ? FS_SPLIT_FINISHED : 0u) |
-(s->is_packed ? FS_SPLIT_PACKED : 0u) |
-(s->is_missing ? FS_SPLIT_MISSING : 0u));
+    uint8_t flags =
+        (uint8_t)((s->is_aligned ? FS_SPLIT_ALIGNED : 0u) |
+                  (s->is_finished ? FS_SPLIT_FINISHED : 0u) |
+                  (s->is_packed ? FS_SPLIT_PACKED : 0u) | (s->is_missing ? FS_SPLIT_MISSING : 0u));
     bool is_put = note_put_u8(note, FS_SPLIT_VERSION) && note_put_u8(note, flags) &&
                   note_put_text(note, s->path) && note_put_u64(note, s->begin) &&
                   note_put_u64(note, s->end) && note_put_u64(note, s->offset) &&
@@ -103,7 +103,7 @@ size_t fs_split_id_file(const char *id)
 {
     size_t len = strlen(id);
     const char *piece = len > 18 ? id + len - 18 : NULL;
-    bool is_piece = piece && piece[0] == '/' && piece[1] == '/' &&
-                    strspn(piece + 2, "0123456789") == 16;
+    bool is_piece =
+        piece && piece[0] == '/' && piece[1] == '/' && strspn(piece + 2, "0123456789") == 16;
     return is_piece ? len - 18 : len;
 }

@@ -32,6 +32,7 @@ void fs_list_done(struct fs_list *l)
     for (size_t i = 0; i < l->count; i++) {
         free(l->item[i].path);
     }
+    free(l->nowhere_first);
     free(l->item);
     *l = (struct fs_list){0};
 }
@@ -150,9 +151,16 @@ static sr_rc fs_walk_name(struct fs_walker *w, const struct fs_todo *t, const ch
     }
     struct sr_stat stat;
     rc = w->host->files->stat(w->host->files, path, &stat, w->err);
+    if (rc == SR_EABSENT) { /* gone meanwhile, or a link to nothing */
+        struct fs_list *l = w->out;
+        free(l->nowhere_first);
+        l->nowhere_first = path;
+        l->nowhere++;
+        return SR_OK;
+    }
     if (rc != SR_OK) {
         free(path);
-        return rc == SR_EABSENT ? SR_OK : rc; /* gone meanwhile, or a link to nothing */
+        return rc;
     }
     /* Behind the last component a directory means all below it, and `**` alone all files too. */
     bool is_last = !slash;

@@ -21,10 +21,13 @@ struct fs_found {
 struct fs_list {
     struct fs_found *item; /* every path once, in no order that means anything */
     size_t count, capacity;
+    size_t nowhere;      /* names that matched and led nowhere: dangling links, loops of them */
+    char *nowhere_first; /* one of them; NULL: none */
 };
 
 /* Fills an empty list. A path that is not there: SR_EABSENT; a pattern that nothing matches, or an
- * empty directory: an empty list. A file that vanishes meanwhile is left out. */
+ * empty directory: an empty list. A file that vanishes meanwhile is left out, and counts with the
+ * links to nothing. */
 sr_rc fs_walk(const struct sr_host *host, const char *path, struct fs_list *out,
               struct sr_error *err);
 bool fs_walk_is_pattern(const char *path);

@@ -98,6 +98,7 @@ static sr_rc error_code_of(int number)
         return SR_ENOMEM;
     case ENOENT:
     case ENOTDIR:
+    case ELOOP: /* links that lead nowhere */
         return SR_EABSENT;
     case EEXIST:
     case ENOTEMPTY:
@@ -116,7 +117,6 @@ static sr_rc error_code_of(int number)
     case EMFILE:
     case ENFILE:
     case ENAMETOOLONG:
-    case ELOOP:
         return SR_ELIMIT;
     case EPIPE:
         return SR_ECLOSED;

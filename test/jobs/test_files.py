@@ -122,3 +122,164 @@ def a_line_of_a_bomb_is_bounded(place):
     assert lines(done) == ["ok", "ok too"] and "skipped 1" in done.stderr.decode(), done
     place.write("j.yaml", LINES % ", source.max-record-size: 1mb")
     assert "byte 3 is longer than source.max-record-size" in ok(place.run("run", "j.yaml"), 1).stderr.decode()
+
+
+# --- Runs from cron -------------------------------------------------------------------------------
+
+CRON = """
+execution.checkpointing.dir: state
+sources:
+  events: {connector: filesystem, path: "%s", format: csv, csv.header: skip, schema: {id: BIGINT, v: STRING}%s}
+sinks:
+  out: {connector: filesystem, path: out.csv, format: csv, from: events}
+"""
+
+
+class Cron:
+    """A job that is run again and again with --continue."""
+
+    def __init__(self, place, path, more=""):
+        self.place = place
+        self.had = []
+        place.write("j.yaml", CRON % (path, more))
+
+    def run(self, *args, code=0):
+        """The rows that this run added."""
+        done = ok(self.place.run("run", "j.yaml", "--continue", *args), code)
+        rows = (self.place.dir / "out.csv").read_text().splitlines()
+        assert rows[:len(self.had)] == self.had, (rows, self.had)
+        new, self.had, self.words = rows[len(self.had):], rows, done.stderr.decode()
+        return sorted(new)
+
+    def path(self, name):
+        return self.place.dir / name
+
+    def append(self, name, text):
+        with open(self.path(name), "a") as f:
+            f.write(text)
+
+
+@test
+def continue_takes_what_was_appended(place):
+    """New files and growth of old ones; a last line without its newline waits for it, or for --drain."""
+    cron = Cron(place, "in")
+    place.write("in/a.csv", "id,v\n1,x\n2,y\n3,hal")
+    place.write("in/empty.csv", "")
+    assert cron.run() == ["1,x", "2,y"]
+    assert cron.run() == []
+    cron.append("in/a.csv", "f\n4,z\n5")
+    place.write("in/b.csv", "id,v\n10,b\n")
+    cron.append("in/empty.csv", "id,v\n")
+    assert cron.run() == ["10,b", "3,half", "4,z"]
+    cron.append("in/empty.csv", "20,c\n")
+    assert cron.run() == ["20,c"]
+    cron.append("in/a.csv", ",last")
+    assert cron.run() == []
+    assert cron.run("--drain") == ["5,last"]
+    cron.append("in/a.csv", "\n6,more\n")
+    assert cron.run() == ["6,more"]
+
+
+@test
+def equal_files_are_two(place):
+    """Files with the same first bytes, or both empty, are different files (E05)."""
+    cron = Cron(place, "in")
+    place.write("in/a.csv", "id,v\n1,x\n")
+    place.write("in/c.csv", "")
+    place.write("in/d.csv", "")
+    assert cron.run() == ["1,x"]
+    place.write("in/b.csv", "id,v\n1,x\n2,y\n")
+    assert cron.run() == ["1,x", "2,y"]
+    for name in "cd":
+        cron.append(f"in/{name}.csv", "id,v\n9,z\n")
+    assert cron.run() == ["9,z", "9,z"]
+
+
+@test
+def rotation_between_runs_loses_and_doubles_nothing(place):
+    """Rename, copy and truncate (E01), compression, replacement by a longer edition: each row once."""
+    cron = Cron(place, "log/app*")
+    place.write("log/app.log", "id,v\n1,a\n2,b\n")
+    assert cron.run() == ["1,a", "2,b"]
+    cron.append("log/app.log", "3,c\n")                                      # rename, with an unread rest
+    os.rename(cron.path("log/app.log"), cron.path("log/app.log.1"))
+    place.write("log/app.log", "id,v\n4,d\n")
+    assert cron.run() == ["3,c", "4,d"]
+    cron.append("log/app.log", "5,e\n")                                      # copy and truncate, with one
+    place.write("log/app-20261130.log", cron.path("log/app.log").read_text())
+    os.truncate(cron.path("log/app.log"), 0)
+    cron.append("log/app.log", "id,v\n6,f\n")
+    assert cron.run() == ["5,e", "6,f"]
+    for name in ("app.log.1", "app-20261130.log"):                           # compression
+        path = cron.path("log/" + name)
+        place.write(f"log/{name}.gz", gzip.compress(path.read_bytes()))
+        os.unlink(path)
+    os.rename(cron.path("log/app.log.1.gz"), cron.path("log/app.log.2.gz"))
+    assert cron.run() == []
+    cron.append("log/app.log", "7,g\n")                                      # rename and compression at once
+    place.write("log/app.log.1.gz", gzip.compress(cron.path("log/app.log").read_bytes()))
+    os.unlink(cron.path("log/app.log"))
+    place.write("log/app.log", "id,v\n8,h\n")
+    assert cron.run() == ["7,g", "8,h"]
+    place.write("log/new", cron.path("log/app.log").read_text() + "9,i\n")   # a longer edition by rename
+    os.rename(cron.path("log/new"), cron.path("log/app.log"))
+    assert cron.run() == ["9,i"]
+    os.unlink(cron.path("log/app.log.1.gz"))
+    assert cron.run() == [] and cron.run() == [] and cron.run() == []
+
+
+@test
+def a_file_written_anew_begins_at_its_first_byte(place):
+    """Truncated and grown past the old position between two looks, same inode (E02); and replaced by other contents."""
+    cron = Cron(place, "a.csv")
+    place.write("a.csv", "id,v\n1,x\n2,y\n")
+    assert cron.run() == ["1,x", "2,y"]
+    inode = os.stat(cron.path("a.csv")).st_ino
+    with open(cron.path("a.csv"), "r+") as f:
+        f.truncate(0)
+        f.write("id,v\n100,aaaa\n200,bbbb\n")
+    assert os.stat(cron.path("a.csv")).st_ino == inode
+    assert cron.run() == ["100,aaaa", "200,bbbb"]
+    place.write("new", "id,v\n7,other\n")
+    os.rename(cron.path("new"), cron.path("a.csv"))
+    assert cron.run() == ["7,other"]
+    os.unlink(cron.path("a.csv"))
+    assert cron.run() == []
+
+
+@test
+def each_file_is_read_once_whatever_leads_to_it(place):
+    """Links to a file are not further files; dangling ones and loops are told and not fatal (E14)."""
+    cron = Cron(place, "in/*.csv")
+    place.write("in/m.csv", "id,v\n1,x\n")
+    os.symlink("m.csv", cron.path("in/a.csv"))
+    os.symlink(cron.path("in/m.csv"), cron.path("in/z.csv"))
+    os.link(cron.path("in/m.csv"), cron.path("in/hard.csv"))
+    os.symlink("nowhere", cron.path("in/dangling.csv"))
+    os.symlink("loop.csv", cron.path("in/loop.csv"))
+    assert cron.run() == ["1,x"]
+    assert "loop.csv is a link that leads nowhere, and there are more: left out" in cron.words, cron.words
+    os.unlink(cron.path("in/m.csv"))
+    cron.append("in/hard.csv", "2,y\n")
+    assert cron.run() == ["2,y"]
+
+
+@test
+def large_files_go_on_piece_by_piece(place):
+    """A file that is cut into splits grows by less and by more than a split; the state does not grow with runs."""
+    cron = Cron(place, "a.csv", ", source.split-size: 1kb")
+    place.write("a.csv", "id,v\n")
+    expected, at = [], 0
+    for rows in (1, 400, 3, 0, 1000, 1, 1):
+        new = [f"{i},row number {i}" for i in range(at, at + rows)]
+        at += rows
+        cron.append("a.csv", "".join(r + "\n" for r in new[:-1]) + "".join(new[-1:])[:7])
+        assert cron.run("-p", "2") == sorted(new[:-1]), rows
+        cron.append("a.csv", "".join(new[-1:])[7:] + ("\n" if new else ""))
+        assert cron.run() == sorted(new[-1:]), rows
+    sizes = []
+    for i in range(6):
+        cron.append("a.csv", f"{i},z\n")
+        assert cron.run() == [f"{i},z"]
+        sizes.append(sum(p.stat().st_size for p in place.dir.glob("state/*/chk-*/*")))
+    assert max(sizes) - min(sizes) < 600, sizes

@@ -96,18 +96,48 @@ void source_run_open(struct source_run *r, const struct source_kit *k, uint32_t 
         struct sr_split s = {.id = from->split[i].id,
                              .note = {from->split[i].note, from->split[i].len},
                              .order = from->split[i].order};
-        k->type->known(r->finder, &s);
         uint32_t at = source_remember(r, &s);
         r->split[at].is_done = from->split[i].is_done;
+        if (k->type->restored) {
+            k->type->restored(r->finder, i, &s, from->split[i].is_done);
+        } else {
+            k->type->known(r->finder, &s);
+        }
         if (!from->split[i].is_done) {
             source_give(r, at);
         }
     }
 }
 
+/* What was restored goes on elsewhere, or behind its end. */
+static sr_rc source_change(struct sr_splits *s, uint32_t number, const struct sr_split *now,
+                           bool is_finished)
+{
+    struct source_run *r = ((struct source_splits *)s)->run;
+    ck_assert_uint_lt(number, r->splits);
+    ck_assert_str_eq(r->split[number].id, now->id);
+    free(r->split[number].note);
+    r->split[number].note = malloc(now->note.len);
+    memcpy(r->split[number].note, now->note.data, now->note.len);
+    r->split[number].len = now->note.len;
+    if (r->split[number].is_done && !is_finished) {
+        r->split[number].is_done = false;
+        source_give(r, number);
+    }
+    return SR_OK;
+}
+
+static void source_forget(struct sr_splits *s, uint32_t number)
+{
+    struct source_run *r = ((struct source_splits *)s)->run;
+    ck_assert_uint_lt(number, r->splits);
+    r->split[number].is_done = true;
+    r->split[number].id[0] = '?'; /* the id may come anew */
+}
+
 enum sr_discovered source_run_discover(struct source_run *r)
 {
-    struct source_splits out = {{source_take}, r};
+    struct source_splits out = {{source_take, source_change, source_forget}, r};
     struct sr_wait wait = {.fd = -1, .until_us = INT64_MAX};
     return r->kit->type->discover(r->finder, &out.base, &wait, &r->err);
 }
@@ -183,6 +213,20 @@ static void source_decode(struct source_run *r, uint32_t part, const struct sr_p
     source_seal(r, i);
 }
 
+/* Takes the position of a split. */
+static void source_note(struct source_run *r, uint32_t i)
+{
+    struct sr_out note = bytes_out();
+    sr_rc rc =
+        r->kit->type->position(r->reader[r->split[i].part], r->split[i].number, &note, &r->err);
+    ck_assert_msg(rc == SR_OK, "position: %s", r->err.words);
+    free(r->split[i].note);
+    r->split[i].note = malloc(note.len);
+    memcpy(r->split[i].note, note.data, note.len);
+    r->split[i].len = (uint32_t)note.len;
+    bytes_free(&note);
+}
+
 static enum sr_polled source_read(struct source_run *r, uint32_t rows_max)
 {
     bool has_ended[4] = {false};
@@ -210,6 +254,9 @@ static enum sr_polled source_read(struct source_run *r, uint32_t rows_max)
         if (got == SR_POLL_FAILED) {
             return got;
         }
+        if (p.found) {
+            source_give(r, source_remember(r, p.found));
+        }
         if (got == SR_POLL_DATA) {
             ck_assert_msg(p.passed == 0 || p.len == 0, "a record is passed over alone");
             r->passed += p.passed > 0 ? 1 : 0;
@@ -220,7 +267,9 @@ static enum sr_polled source_read(struct source_run *r, uint32_t rows_max)
             }
         }
         if (got == SR_POLL_SPLIT_END) {
-            r->split[source_find(r, part, p.split)].is_done = true;
+            uint32_t i = source_find(r, part, p.split);
+            source_note(r, i); /* the last one: it is known again by it */
+            r->split[i].is_done = true;
         }
         idle = got == SR_POLL_IDLE ? idle + 1 : 0;
         if (got == SR_POLL_IDLE && has_split) {
@@ -244,18 +293,9 @@ enum sr_polled source_run_read(struct source_run *r, uint32_t rows_max)
 void source_run_save(struct source_run *r)
 {
     for (uint32_t i = 0; i < r->splits; i++) {
-        if (r->split[i].is_done) {
-            continue;
+        if (!r->split[i].is_done) {
+            source_note(r, i);
         }
-        struct sr_out note = bytes_out();
-        sr_rc rc =
-            r->kit->type->position(r->reader[r->split[i].part], r->split[i].number, &note, &r->err);
-        ck_assert_msg(rc == SR_OK, "position: %s", r->err.words);
-        free(r->split[i].note);
-        r->split[i].note = malloc(note.len);
-        memcpy(r->split[i].note, note.data, note.len);
-        r->split[i].len = (uint32_t)note.len;
-        bytes_free(&note);
     }
 }
 
