@@ -528,8 +528,8 @@ static enum task_did task_rest(struct task *t, int64_t now_us, struct task_waits
     return did == SINK_FAILED ? TASK_FAILED : TASK_NOTHING;
 }
 
-/* Operators that asked for a time of the wall clock. Behind a barrier that the job stops at nobody is
- * woken: what came out would come out once more in the next run. */
+/* Operators that asked for a time of the wall clock. Behind a barrier that the job stops at nobody
+ * is woken: what came out would come out once more in the next run. */
 static enum task_did task_wake(struct task *t, int64_t now_us, struct task_waits *waits,
                                struct sr_error *err)
 {

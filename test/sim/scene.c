@@ -43,7 +43,8 @@ struct scene scene_of(uint64_t seed)
     s.sink = scene_draw_sink(seed, s.shape);
     s.source = scene_draw(seed, 3, 4) == 0 ? SCENE_FROM_FILES : SCENE_FROM_SIM;
     s.has_sqlite_store = scene_draw(seed, 4, 2) == 0;
-    s.has_late_rows = s.shape == SCENE_WINDOWS && scene_draw(seed, 5, 2) == 0;
+    s.is_proctime = s.shape == SCENE_WINDOWS && scene_draw(seed, 41, 6) == 0;
+    s.has_late_rows = s.shape == SCENE_WINDOWS && !s.is_proctime && scene_draw(seed, 5, 2) == 0;
     s.splits = s.has_late_rows ? 1 : 1 + scene_draw(seed, 6, 5);
     s.rows = 20 + scene_draw(seed, 7, 400);
     s.keys = 1 + scene_draw(seed, 8, 40);
@@ -57,6 +58,9 @@ struct scene scene_of(uint64_t seed)
                   ? 0
                   : scene_draw(seed, 15, 4);
     s.knows_late = s.has_late_rows && scene_draw(seed, 14, 2) == 0;
+    bool is_exact = s.shape == SCENE_WINDOWS && !s.is_proctime && s.has_late_rows == s.knows_late;
+    s.slides = is_exact ? 1u << scene_draw(seed, 40, 3) : 1;
+    s.is_longer = s.slides > 1 && scene_draw(seed, 42, 3) == 0;
     for (uint32_t i = 0; i < 8; i++) {
         s.parallelism[i] = s.knows_late ? 1 : 1 + scene_draw(seed, 30 + i, 3);
     }
@@ -69,17 +73,22 @@ static const char *const scene_sinks[] = {"parts", "file", "sqlite", "remote", "
 
 void scene_print(const struct scene *s, FILE *to)
 {
-    fprintf(to,
-            "seed %llu: %s from %s to %s, store %s, %u splits of %u rows, %u keys, disorder %u ms, "
-            "delay %u ms%s, interval %u ms, retained %u, tolerable %u, %u lives, parallelism",
-            (unsigned long long)s->seed, scene_shapes[s->shape],
-            s->source == SCENE_FROM_FILES ? "files" : "sim", scene_sinks[s->sink],
-            s->has_sqlite_store ? "sqlite" : "directory", s->splits, s->rows, s->keys,
-            s->disorder_ms, s->delay_ms,
-            s->knows_late      ? " (known late rows)"
-            : s->has_late_rows ? " (late rows)"
-                               : "",
-            s->interval_ms, s->retained, s->tolerable, s->lives);
+    fprintf(
+        to,
+        "seed %llu: %s%s from %s to %s, store %s, %u splits of %u rows, %u keys, disorder %u ms, "
+        "delay %u ms%s, interval %u ms, retained %u, tolerable %u, %u lives, parallelism",
+        (unsigned long long)s->seed,
+        s->is_proctime  ? "proctime "
+        : s->is_longer  ? "cumulating "
+        : s->slides > 1 ? "hopping "
+                        : "",
+        scene_shapes[s->shape], s->source == SCENE_FROM_FILES ? "files" : "sim",
+        scene_sinks[s->sink], s->has_sqlite_store ? "sqlite" : "directory", s->splits, s->rows,
+        s->keys, s->disorder_ms, s->delay_ms,
+        s->knows_late      ? " (known late rows)"
+        : s->has_late_rows ? " (late rows)"
+                           : "",
+        s->interval_ms, s->retained, s->tolerable, s->lives);
     for (uint32_t i = 0; i <= s->lives; i++) {
         fprintf(to, " %u", s->parallelism[i]);
     }
@@ -99,17 +108,40 @@ struct scene_row scene_row(const struct scene *s, uint32_t split, uint32_t i)
                               .v = (int64_t)(h >> 40) % 1000 - 300};
 }
 
-bool scene_is_late(const struct scene *s, uint32_t split, uint32_t i)
+/* In front of row i: the watermark that the rows of its split before it have made. */
+static int64_t scene_watermark(const struct scene *s, uint32_t split, uint32_t i)
 {
     int64_t watermark = INT64_MIN;
     for (uint32_t before = 0; before < i; before++) {
         int64_t mark = scene_row(s, split, before).at_ms - s->delay_ms;
         watermark = mark > watermark ? mark : watermark;
     }
-    int64_t at = scene_row(s, split, i).at_ms;
-    int64_t rest = at % SCENE_WINDOW_MS;
-    int64_t end = at - rest - (rest < 0 ? SCENE_WINDOW_MS : 0) + SCENE_WINDOW_MS;
-    return watermark >= end - 1;
+    return watermark;
+}
+
+static int64_t scene_floor(int64_t ms, int64_t to)
+{
+    int64_t rest = ms % to;
+    return ms - rest - (rest < 0 ? to : 0);
+}
+
+int64_t scene_window(const struct scene *s, uint32_t split, uint32_t i, uint32_t n)
+{
+    int64_t slide = SCENE_WINDOW_MS / s->slides, at = scene_row(s, split, i).at_ms;
+    int64_t end = scene_floor(at, slide) + slide * (n + 1);
+    bool is_too_long = s->is_longer && end > scene_floor(at, SCENE_WINDOW_MS) + SCENE_WINDOW_MS;
+    bool is_late = s->knows_late && scene_watermark(s, split, i) >= end - 1;
+    return is_too_long || is_late ? INT64_MIN : end;
+}
+
+bool scene_is_late(const struct scene *s, uint32_t split, uint32_t i)
+{
+    for (uint32_t n = 0; n < s->slides; n++) {
+        if (scene_window(s, split, i, n) != INT64_MIN) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /* --- The job file ----------------------------------------------------------------------------- */
@@ -136,11 +168,25 @@ static void scene_add_source(const struct scene *s, struct scene_text *t)
     } else {
         scene_add(t, "    connector: sim\n");
     }
-    scene_add(t, "    schema: {split: INT, seq: INT, k: INT, v: INT, at: BIGINT, "
-                 "ts: TIMESTAMP(3)}\n");
+    scene_add(t,
+              "    schema: {split: INT, seq: INT, k: INT, v: INT, at: BIGINT, "
+              "ts: TIMESTAMP(3)%s}\n",
+              s->is_proctime ? ", now: AS PROCTIME()" : "");
     if (s->shape == SCENE_WINDOWS) {
         scene_add(t, "    watermark: ts AS ts - INTERVAL '%u.%03u' SECOND(3)\n", s->delay_ms / 1000,
                   s->delay_ms % 1000);
+    }
+}
+
+static void scene_add_window(const struct scene *s, struct scene_text *t)
+{
+    const char *time = s->is_proctime ? "`now`" : "ts";
+    if (s->slides == 1) {
+        scene_add(t, "    window: \"TUMBLE(%s, INTERVAL '%s' SECOND)\"\n", time,
+                  s->is_proctime ? "0.05" : "1");
+    } else {
+        scene_add(t, "    window: \"%s(ts, INTERVAL '0.%03u' SECOND, INTERVAL '1' SECOND)\"\n",
+                  s->is_longer ? "CUMULATE" : "HOP", SCENE_WINDOW_MS / s->slides);
     }
 }
 
@@ -152,7 +198,7 @@ static const char *scene_step(const struct scene *s)
     case SCENE_COUNTS:
         return "    group-by: [k]\n    select: [k, COUNT(*) AS n, SUM(v) AS s]\n";
     case SCENE_WINDOWS:
-        return "    window: TUMBLE(ts, INTERVAL '1' SECOND)\n    group-by: [k]\n    select: [k, "
+        return "    group-by: [k]\n    select: [k, "
                "COUNT(*) AS n, SUM(v) AS s, MIN(`at`) AS lo, MAX(`at`) AS hi]\n";
     }
     return "";
@@ -191,6 +237,9 @@ void scene_job(const struct scene *s, uint32_t parallelism, char *out, size_t si
                   "  attempts: 1000\n  delay: 50 ms\n");
     scene_add_source(s, &t);
     scene_add(&t, "transforms:\n  step:\n    from: events\n%s", scene_step(s));
+    if (s->shape == SCENE_WINDOWS) {
+        scene_add_window(s, &t);
+    }
     scene_add(&t, "sinks:\n  out:\n    from: step\n%s    sink.delivery-guarantee: exactly-once\n",
               scene_sink_options(s));
     if (s->sinks > 0) {

@@ -11,7 +11,7 @@
 enum scene_shape {
     SCENE_ROWS,   /* rows as they are */
     SCENE_COUNTS, /* a running aggregate a key */
-    SCENE_WINDOWS /* aggregates a key and tumbling window */
+    SCENE_WINDOWS /* aggregates a key and window */
 };
 
 enum scene_source { SCENE_FROM_SIM, SCENE_FROM_FILES };
@@ -32,6 +32,9 @@ struct scene {
     bool has_sqlite_store;
     bool has_late_rows; /* one split */
     bool knows_late;    /* and one subtask a step: it is known which rows are late */
+    uint32_t slides;    /* in one window: HOP, or with is_longer CUMULATE; 1: TUMBLE */
+    bool is_longer;
+    bool is_proctime; /* windows of the wall clock */
     uint32_t splits, rows, keys;
     uint32_t disorder_ms, delay_ms; /* of event times; of the watermark */
     uint32_t interval_ms, retained, tolerable;
@@ -57,7 +60,9 @@ struct scene_row {
     int64_t split, seq, at_ms, k, v;
 };
 struct scene_row scene_row(const struct scene *s, uint32_t split, uint32_t i);
-/* Before every row: the watermark that the rows of its split before it have made. */
-bool scene_is_late(const struct scene *s, uint32_t split, uint32_t i);
+/* End of the n-th window of row i, n < slides; INT64_MIN when there is none, or when it is known that
+ * the row comes too late for it. */
+int64_t scene_window(const struct scene *s, uint32_t split, uint32_t i, uint32_t n);
+bool scene_is_late(const struct scene *s, uint32_t split, uint32_t i); /* for all of them */
 
 #endif
