@@ -33,10 +33,10 @@ static sr_rc args_unknown(const struct args_option *options, const char *word, s
     names[n] = NULL;
     const char *near = nearest_word(word, names);
     if (near) {
-        return error_set(err, SR_ECONFIG, "unknown option '--%s'; did you mean '--%s'?", word,
-                         near);
+        return error_set(err, SR_ECONFIG, "SR1101: unknown option '--%s'; did you mean '--%s'?",
+                         word, near);
     }
-    return error_set(err, SR_ECONFIG, "unknown option '--%s'", word);
+    return error_set(err, SR_ECONFIG, "SR1101: unknown option '--%s'", word);
 }
 
 static sr_rc args_give(struct args *a, const struct args_option *o, const char *value,
@@ -85,7 +85,8 @@ static sr_rc args_short(struct args *a, const struct args_option *options, int a
         const struct args_option *o = args_find_letter(options, *p);
         if (!o) {
             return error_set(err, SR_ECONFIG,
-                             "unknown option '-%c'; behind -- everything is taken as it is", *p);
+                             "SR1101: unknown option '-%c'; behind -- everything is taken as it is",
+                             *p);
         }
         if (!o->value) {
             sr_rc rc = args_give(a, o, NULL, err);

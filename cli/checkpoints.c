@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "cli/codes.h"
 #include "cli/commands.h"
 #include "cli/show.h"
 #include "engine/base/calendar.h"
@@ -101,7 +102,7 @@ static enum cli_exit checkpoints_show(struct cli *c, const struct store_list *l)
     struct sr_error err = {0};
     struct manifest *m = NULL;
     if (store_load(&c->env, e->path, c->arena, &m, &err) != SR_OK) {
-        return cli_fail(c, CLI_STATE, "%s", err.words);
+        return cli_error(c, CLI_STATE, &err);
     }
     const char *text = manifest_json(c->arena, m);
     if (!text) return cli_fail(c, CLI_FAILED, "out of memory");
@@ -127,7 +128,7 @@ static enum cli_exit checkpoints_verify(struct cli *c, const struct store_list *
             fprintf(c->out, "%s: whole, %u parts, %s\n", e->path, m->parts,
                     show_size(c->arena, (int64_t)e->bytes));
         }
-        if (rc != SR_OK) code = cli_fail(c, CLI_STATE, "%s", err.words);
+        if (rc != SR_OK) code = cli_error(c, CLI_STATE, &err);
         arena_free(arena);
     }
     if (c->is_json) {
@@ -154,7 +155,7 @@ static enum cli_exit checkpoints_absent(const struct cli *c, const char *path,
         }
         fs->names_free(fs, names);
     }
-    return cli_fail(c, CLI_STATE, "%s%s%s", why->words,
+    return cli_fail(c, CLI_STATE, "%s: %s%s%s", codes_of(why->rc), why->words,
                     stores ? "; name one of the files there: " : "", stores ? stores : "");
 }
 
@@ -172,7 +173,7 @@ enum cli_exit command_checkpoints(struct cli *c, const struct args *a)
     struct store_list l = {0};
     sr_rc rc = store_find(&c->env, cli_absolute(c, a->word[1]), c->arena, &l, &err);
     if (rc == SR_EABSENT) return checkpoints_absent(c, a->word[1], &err);
-    if (rc != SR_OK) return cli_fail(c, CLI_STATE, "%s", err.words);
+    if (rc != SR_OK) return cli_error(c, CLI_STATE, &err);
     if (l.count == 0) return cli_fail(c, CLI_STATE, "%s: no checkpoint lies there", a->word[1]);
     return is_list   ? checkpoints_list(c, &l)
            : is_show ? checkpoints_show(c, &l)

@@ -3,7 +3,8 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "engine/base/code.h"
+#include "cli/codes.h"
+#include "engine/base/assert.h"
 
 #define CLI_WORDS_MAX 4096u /* of one message; longer ones are cut */
 
@@ -25,6 +26,12 @@ enum cli_exit cli_fail(const struct cli *c, enum cli_exit code, const char *fmt,
     cli_say(c, fmt, ap);
     va_end(ap);
     return code;
+}
+
+enum cli_exit cli_error(const struct cli *c, enum cli_exit code, const struct sr_error *err)
+{
+    sr_assert(err->rc != SR_OK);
+    return cli_fail(c, code, "%s: %s", codes_of(err->rc), err->words);
 }
 
 void cli_note(const struct cli *c, const char *fmt, ...)

@@ -50,6 +50,8 @@ struct cli {
 /* Prints "streamrun: words" and answers `code`. */
 enum cli_exit cli_fail(const struct cli *c, enum cli_exit code, const char *fmt, ...)
     SR_PRINTF(3, 4);
+/* The same with the words of an error, whose code stands behind them. */
+enum cli_exit cli_error(const struct cli *c, enum cli_exit code, const struct sr_error *err);
 /* A notice for people: silent with -q. */
 void cli_note(const struct cli *c, const char *fmt, ...) SR_PRINTF(2, 3);
 /* The exit code that fits an error of the engine. */

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/codes.h"
 #include "cli/commands.h"
 #include "cli/control.h"
 #include "cli/load.h"
@@ -157,6 +158,11 @@ static void complete_topics(const struct complete *k)
     const char *key = NULL;
     complete_commands(k);
     complete_offer(k, "exit-codes", "");
+    complete_offer(k, "codes", "");
+    const struct code_page *p;
+    for (uint32_t i = 0; (p = codes_page(i)) != NULL; i++) {
+        complete_offer(k, p->code, "");
+    }
     complete_types(k, REGISTRY_SOURCE, REGISTRY_FORMAT);
     for (uint32_t i = 0; conf_key(k->cli->registry, k->cli->arena, i, &key, &o); i++) {
         complete_offer(k, key, "");

@@ -164,8 +164,9 @@ enum cli_exit control_find(const struct cli *c, const char *dir, const char *nam
             "job %s does not answer: its process is stopped, or too many ask it at once", silent);
     }
     if (name && near) {
-        return cli_fail(c, CLI_NO_JOB, "no job '%s' is running; did you mean '%s'?", name, near);
+        return cli_fail(c, CLI_NO_JOB, "SR1104: no job '%s' is running; did you mean '%s'?", name,
+                        near);
     }
-    if (name) return cli_fail(c, CLI_NO_JOB, "no job '%s' is running", name);
-    return cli_fail(c, CLI_NO_JOB, "no job is running");
+    if (name) return cli_fail(c, CLI_NO_JOB, "SR1104: no job '%s' is running", name);
+    return cli_fail(c, CLI_NO_JOB, "SR1104: no job is running");
 }

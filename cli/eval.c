@@ -5,6 +5,7 @@
 
 #include "cli/commands.h"
 #include "cli/show.h"
+#include "engine/base/code.h"
 #include "engine/base/zone.h"
 #include "engine/bind/bind.h"
 #include "engine/data/host.h"
@@ -16,7 +17,8 @@
 /* The words of an error on one line, whatever it quotes. */
 static const char *eval_line(struct arena *a, const char *words)
 {
-    char *s = arena_text(a, words);
+    char *s = arena_text(a, words), code[CODE_LEN + 1];
+    if (s) code_take(s, code);
     for (char *p = s; p && *p; p++) {
         if (*p == '\n' || *p == '\t') *p = ' ';
     }
@@ -29,11 +31,11 @@ static enum cli_exit eval_one(struct cli *c, const struct args *a, const struct 
     struct sr_error err = {0};
     const struct expr *e = NULL;
     if (bind_constant(c->arena, text, &e, &err) != SR_OK) {
-        return cli_fail(c, CLI_CONFIG, "%s", err.words);
+        return cli_fail(c, CLI_CONFIG, "%s", err.words); /* the fault's own code leads them */
     }
     struct program_text value;
     if (program_constant(c->arena, e, host->time_zone, host, &value, &err) != SR_OK) {
-        return cli_fail(c, CLI_FAILED, "%s", err.words);
+        return cli_error(c, CLI_FAILED, &err);
     }
     if (c->is_json) {
         show_json(c, json_pack("{s:s, s:s?}", "type", type_text(c->arena, &e->type), "value",
@@ -119,8 +121,7 @@ enum cli_exit command_eval(struct cli *c, const struct args *a)
     struct host_ctx ctx;
     struct zone *known = NULL;
     struct sr_error err = {0};
-    if (zone && zone_load(zone, &known, &err) != SR_OK)
-        return cli_fail(c, CLI_USAGE, "%s", err.words);
+    if (zone && zone_load(zone, &known, &err) != SR_OK) return cli_error(c, CLI_USAGE, &err);
     zone_free(known);
     host_init(&host, &ctx, &c->env, NULL, "eval");
     host.time_zone = zone ? zone : "UTC";

@@ -1,6 +1,7 @@
 /* help: the commands, or whatever has a name: a command, a key, a connector, an exit code ... */
 #include <string.h>
 
+#include "cli/codes.h"
 #include "cli/commands.h"
 #include "cli/exits.h"
 #include "cli/man.h"
@@ -180,6 +181,47 @@ static bool help_exit(const struct cli *c, const char *name)
     return true;
 }
 
+/* A code at the end of an error. */
+static bool help_code(const struct cli *c, const char *name)
+{
+    const struct code_page *p = codes_find(name);
+    if (!p) return false;
+    if (c->is_json) {
+        show_json(c, json_pack("{s:s, s:s, s:s, s:s?}", "code", p->code, "title", p->title, "doc",
+                               p->page, "example", p->example));
+        return true;
+    }
+    fprintf(c->out, "%s: %s\n", p->code, p->title);
+    options_wrap(c->out, p->page, 2, c->width);
+    for (const char *line = p->example; line && *line;) {
+        int len = (int)strcspn(line, "\n");
+        fprintf(c->out, "%s      %.*s\n", line == p->example ? "\n" : "", len, line);
+        line += len + (line[len] ? 1 : 0);
+    }
+    return true;
+}
+
+static bool help_codes(const struct cli *c, const char *name)
+{
+    const struct code_page *p;
+    if (strcmp(name, "codes") != 0) return help_code(c, name);
+    json_t *list = json_array();
+    for (uint32_t i = 0; (p = codes_page(i)) != NULL; i++) {
+        if (c->is_json) {
+            json_array_append_new(list,
+                                  json_pack("{s:s, s:s}", "code", p->code, "title", p->title));
+        } else {
+            fprintf(c->out, "%s  %s\n", p->code, p->title);
+        }
+    }
+    if (c->is_json) {
+        show_json(c, list);
+    } else {
+        json_decref(list);
+    }
+    return true;
+}
+
 /* A topic that another command explains: asks that one. */
 static bool help_other(struct cli *c, const char *name)
 {
@@ -246,7 +288,7 @@ enum cli_exit command_help(struct cli *c, const struct args *a)
         show_json(c, help_command_json(k));
     } else if (k) {
         command_usage(c, c->out, k);
-    } else if (!help_block(c, name) && !help_exit(c, name) &&
+    } else if (!help_block(c, name) && !help_exit(c, name) && !help_codes(c, name) &&
                (c->is_json ? help_places_json : help_places)(c, name) == 0 &&
                !help_other(c, name)) {
         return help_unknown(c, name);

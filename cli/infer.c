@@ -259,7 +259,7 @@ static enum cli_exit infer_run(struct infer_job *j, const char *format)
     enum cli_exit code = infer_open(j, format);
     if (code != CLI_OK) return code;
     sr_rc rc = (j->is_json ? infer_json : infer_csv)(j->found, &j->file, &err);
-    if (rc != SR_OK) return cli_fail(c, CLI_FAILED, "%s", err.words);
+    if (rc != SR_OK) return cli_error(c, CLI_FAILED, &err);
     if (!infer_is_valid(j)) j->is_flat = true;
     if (c->is_json) {
         infer_answer_json(j);

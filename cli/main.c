@@ -65,12 +65,15 @@ static enum cli_exit main_unknown(const struct cli *c, const char *name)
     const char *near = nearest_word(name, names);
     const char *dot = strrchr(name, '.');
     if (dot && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0)) {
-        return cli_fail(c, CLI_USAGE, "unknown command '%s'; did you mean 'run %s'?", name, name);
+        return cli_fail(c, CLI_USAGE, "SR1101: unknown command '%s'; did you mean 'run %s'?", name,
+                        name);
     }
     if (near) {
-        return cli_fail(c, CLI_USAGE, "unknown command '%s'; did you mean '%s'?", name, near);
+        return cli_fail(c, CLI_USAGE, "SR1101: unknown command '%s'; did you mean '%s'?", name,
+                        near);
     }
-    return cli_fail(c, CLI_USAGE, "unknown command '%s'; 'streamrun help' lists them", name);
+    return cli_fail(c, CLI_USAGE, "SR1101: unknown command '%s'; 'streamrun help' lists them",
+                    name);
 }
 
 static enum cli_exit main_command(struct cli *c, int argc, char **argv)
@@ -93,7 +96,7 @@ static enum cli_exit main_command(struct cli *c, int argc, char **argv)
     c->is_quiet = args_has(args, "quiet");
     if (args_has(args, "verbose")) c->env = env_posix(SR_DEBUG);
     if (rehearse_open(&c->rehearse, c, &err) != SR_OK) {
-        return cli_fail(c, CLI_FAILED, "%s", err.words);
+        return cli_error(c, CLI_FAILED, &err);
     }
     if (args_has(args, "help")) {
         command_usage(c, c->out, k);

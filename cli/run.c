@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/codes.h"
 #include "cli/commands.h"
 #include "cli/detach.h"
 #include "cli/load.h"
@@ -102,7 +103,7 @@ static enum cli_exit run_check_unfinished(struct run *r)
     struct sr_error err = {0};
     sr_rc rc = store_peek(&r->c->env, &r->store_conf, r->c->arena, &e, &err);
     if (rc == SR_EABSENT) return CLI_OK;
-    if (rc != SR_OK) return cli_fail(r->c, CLI_STATE, "%s", err.words);
+    if (rc != SR_OK) return cli_error(r->c, CLI_STATE, &err);
     if (e.damage) return cli_fail(r->c, CLI_STATE, "%s", e.damage);
     if (e.end != MANIFEST_RUNNING && e.end != MANIFEST_SUSPENDED) return CLI_OK;
     int fd = -1;
@@ -110,16 +111,16 @@ static enum cli_exit run_check_unfinished(struct run *r)
     if (rc == SR_OK) (void)close(fd); /* only asked whether it is there */
     if (rc == SR_OK || rc == SR_EBUSY) {
         return cli_fail(r->c, CLI_BUSY,
-                        "job '%s' is already running; 'streamrun status %s' shows it",
+                        "SR1103: job '%s' is already running; 'streamrun status %s' shows it",
                         r->loaded.job->name, r->loaded.job->name);
     }
     rc = store_open(&r->store, &r->c->env, &r->store_conf, &err); /* who holds it may listen
                                                                      elsewhere */
     store_close(r->store);
     r->store = NULL;
-    if (rc == SR_EBUSY) return cli_fail(r->c, CLI_BUSY, "%s", err.words);
+    if (rc == SR_EBUSY) return cli_error(r->c, CLI_BUSY, &err);
     return cli_fail(r->c, CLI_STATE,
-                    "an unfinished run of job '%s' left its state at %s;\n"
+                    "SR1102: an unfinished run of job '%s' left its state at %s;\n"
                     "  --continue goes on from there, --fresh starts again (and writes its output "
                     "again)",
                     r->loaded.job->name, e.path);
@@ -150,7 +151,7 @@ static enum cli_exit run_find(struct cli *c, const char *path, const struct stor
     struct sr_error err = {0};
     struct store_list l = {0};
     sr_rc rc = store_find(&c->env, cli_absolute(c, path), c->arena, &l, &err);
-    if (rc != SR_OK) return cli_fail(c, CLI_STATE, "%s", err.words);
+    if (rc != SR_OK) return cli_error(c, CLI_STATE, &err);
     if (l.count == 0) return cli_fail(c, CLI_STATE, "%s: no checkpoint lies there", path);
     const struct store_entry *newest = &l.entry[0];
     for (uint32_t i = 1; i < l.count; i++) {
@@ -173,7 +174,7 @@ static enum cli_exit run_load(struct run *r, const char *path)
     if (code != CLI_OK || !e) return code;
     struct sr_error err = {0};
     if (store_load(&r->c->env, e->path, r->c->arena, &r->restore, &err) != SR_OK) {
-        return cli_fail(r->c, CLI_STATE, "%s", err.words);
+        return cli_error(r->c, CLI_STATE, &err);
     }
     r->restore_path = e->path;
     return CLI_OK;
@@ -207,13 +208,13 @@ static enum cli_exit run_open_store(struct run *r)
 {
     struct sr_error err = {0};
     sr_rc rc = store_open(&r->store, &r->c->env, &r->store_conf, &err);
-    if (rc == SR_EBUSY) return cli_fail(r->c, CLI_BUSY, "%s", err.words);
-    if (rc == SR_ECORRUPT) return cli_fail(r->c, CLI_STATE, "%s", err.words);
-    if (rc != SR_OK) return cli_fail(r->c, CLI_FAILED, "%s", err.words);
+    if (rc == SR_EBUSY) return cli_error(r->c, CLI_BUSY, &err);
+    if (rc == SR_ECORRUPT) return cli_error(r->c, CLI_STATE, &err);
+    if (rc != SR_OK) return cli_error(r->c, CLI_FAILED, &err);
     if (!args_has(r->args, "continue") || r->restore) return CLI_OK;
     rc = store_load_newest(r->store, r->c->arena, &r->restore, &err);
     if (rc == SR_EABSENT) return CLI_OK;
-    if (rc != SR_OK) return cli_fail(r->c, CLI_STATE, "%s", err.words);
+    if (rc != SR_OK) return cli_error(r->c, CLI_STATE, &err);
     r->lineage = r->restore->lineage;
     return CLI_OK;
 }
@@ -277,7 +278,7 @@ static enum cli_exit run_suspended(struct run *r, const struct run_status *s)
 
 static enum cli_exit run_failed(struct run *r, const struct run_status *s, const struct sr_error *e)
 {
-    (void)cli_fail(r->c, CLI_FAILED, "the job failed: %s", e->words);
+    (void)cli_fail(r->c, CLI_FAILED, "%s: the job failed: %s", codes_of(e->rc), e->words);
     if (*s->first_cause && strcmp(s->first_cause, e->words) != 0) {
         (void)cli_fail(r->c, CLI_FAILED, "its first cause, %u restarts before: %s", s->restarts,
                        s->first_cause);
@@ -339,7 +340,7 @@ static enum cli_exit run_supervise(struct run *r)
     struct suspects suspects = {.path = NULL};
     if (settings->poison_failures > 0 &&
         suspects_open(&suspects, c, r->store, r->run_dir, r->loaded.job->id, &err) != SR_OK) {
-        return cli_fail(c, CLI_FAILED, "%s", err.words);
+        return cli_error(c, CLI_FAILED, &err);
     }
     struct run_conf conf = {.env = &c->env,
                             .plan = r->loaded.plan,
@@ -354,7 +355,7 @@ static enum cli_exit run_supervise(struct run *r)
                             .on_running = run_on_running,
                             .ctx = r};
     sr_rc rc = supervise_new(&job, &conf, &err);
-    if (rc != SR_OK) return cli_fail(c, cli_exit_of(rc), "%s", err.words);
+    if (rc != SR_OK) return cli_error(c, cli_exit_of(rc), &err);
     bool is_detached = args_has(r->args, "detached");
     struct monitor_conf monitor_conf = {
         .cli = c,
@@ -368,7 +369,7 @@ static enum cli_exit run_supervise(struct run *r)
                         terminal_can_redraw(STDERR_FILENO) && !run_prints_rows(r)};
     enum cli_exit code = CLI_FAILED;
     if (monitor_start(&monitor, &monitor_conf, &err) != SR_OK) {
-        code = cli_fail(c, CLI_FAILED, "%s", err.words);
+        code = cli_error(c, CLI_FAILED, &err);
     } else {
         enum run_end end = supervise_run(job, &err);
         monitor_stop(monitor);
@@ -411,7 +412,7 @@ static enum cli_exit run_job(struct run *r)
     r->listen_fd = -1;
     r->detach.ready_fd = -1;
     if (rundir_open(r->c, r->loaded.job->settings.run_dir, &r->run_dir, &err) != SR_OK) {
-        return cli_fail(r->c, CLI_FAILED, "%s", err.words);
+        return cli_error(r->c, CLI_FAILED, &err);
     }
     run_choose_store(r);
     if (!r->restore && !args_has(r->args, "continue")) {
@@ -423,7 +424,7 @@ static enum cli_exit run_job(struct run *r)
         enum cli_exit code = CLI_OK;
         r->detach.log_file = run_log_file(r);
         if (detach_fork(&r->detach, r->c, r->loaded.job->id, &is_parent, &code, &err) != SR_OK) {
-            return cli_fail(r->c, CLI_FAILED, "%s", err.words);
+            return cli_error(r->c, CLI_FAILED, &err);
         }
         if (is_parent) return code;
     }
@@ -431,7 +432,7 @@ static enum cli_exit run_job(struct run *r)
     run_choose_lineage(r);
     enum cli_exit code = run_open_store(r);
     if (code == CLI_OK && detach_check(&r->detach, &err) != SR_OK) {
-        code = cli_fail(r->c, CLI_FAILED, "%s", err.words);
+        code = cli_error(r->c, CLI_FAILED, &err);
     }
     if (code == CLI_OK) {
         if (rundir_listen(r->c, r->run_dir, r->loaded.job->id, &r->listen_fd, &err) == SR_OK) {
@@ -439,7 +440,7 @@ static enum cli_exit run_job(struct run *r)
             (void)close(r->listen_fd); /* a socket */
             rundir_forget(r->c, r->run_dir, r->loaded.job->id);
         } else {
-            code = cli_fail(r->c, err.rc == SR_EBUSY ? CLI_BUSY : CLI_FAILED, "%s", err.words);
+            code = cli_error(r->c, err.rc == SR_EBUSY ? CLI_BUSY : CLI_FAILED, &err);
         }
     }
     store_close(r->store);

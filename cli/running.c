@@ -16,7 +16,7 @@ static enum cli_exit running_ask(struct cli *c, const struct args *a, json_t *re
     const char *dir = NULL, *id = NULL;
     enum cli_exit code = CLI_FAILED;
     if (rundir_open(c, args_value(a, "run-dir"), &dir, &err) != SR_OK) {
-        code = cli_fail(c, CLI_FAILED, "%s", err.words);
+        code = cli_error(c, CLI_FAILED, &err);
     } else {
         code = control_find(c, dir, a->words > 0 ? a->word[0] : NULL, &id);
     }
@@ -25,7 +25,7 @@ static enum cli_exit running_ask(struct cli *c, const struct args *a, json_t *re
         return code;
     }
     if (control_ask(c, dir, id, request, answer, &err) != SR_OK) {
-        return cli_fail(c, err.rc == SR_EABSENT ? CLI_NO_JOB : CLI_FAILED, "%s", err.words);
+        return cli_error(c, err.rc == SR_EABSENT ? CLI_NO_JOB : CLI_FAILED, &err);
     }
     if (!json_is_true(json_object_get(*answer, "ok"))) {
         const char *words = json_string_value(json_object_get(*answer, "error"));
@@ -122,7 +122,7 @@ enum cli_exit command_list(struct cli *c, const struct args *a)
     struct sr_error err = {0};
     const char *dir = NULL;
     if (rundir_open(c, args_value(a, "run-dir"), &dir, &err) != SR_OK) {
-        return cli_fail(c, CLI_FAILED, "%s", err.words);
+        return cli_error(c, CLI_FAILED, &err);
     }
     const char *const *ids = rundir_ids(c, dir);
     json_t *list = json_array();

@@ -131,11 +131,11 @@ static struct page *conf_page(struct reader *rd, const char *name, const char *d
     struct place whole = {name, 0, 0};
 
     if (len > PAGE_BYTES_MAX) {
-        reader_fault(rd, whole, NULL, "the file is larger than %u bytes", PAGE_BYTES_MAX);
+        reader_fault(rd, whole, NULL, "SR0102: the file is larger than %u bytes", PAGE_BYTES_MAX);
         return NULL;
     }
     if (memchr(text, '\0', len)) {
-        reader_fault(rd, whole, NULL, "the file is not a text: it has a zero byte in it");
+        reader_fault(rd, whole, NULL, "SR0102: the file is not a text: it has a zero byte in it");
         return NULL;
     }
     struct page *p = page_new(rd->arena, name, text, len);
@@ -160,7 +160,7 @@ static sr_rc conf_open(struct reader *rd, const char *path, struct page **out)
     sr_rc rc = reader_load(rd, full, text, PAGE_BYTES_MAX, &len, &err);
     if (rc != SR_OK) {
         fault_add(rd->faults, FAULT_ERROR, (struct place){path, 0, 0}, NULL,
-                  "the file cannot be read: %s", err.words);
+                  "SR0101: the file cannot be read: %s", err.words);
         return rc;
     }
     *out = conf_page(rd, path, conf_dir_of(rd->arena, full), text, (uint32_t)len);
@@ -185,7 +185,7 @@ static void conf_add_page(struct reader *rd, struct page *page, enum entry_rank 
     }
     if (!root) {
         if (rank == RANK_JOB) {
-            reader_fault(rd, (struct place){page->name, 0, 0}, NULL, "the file is empty");
+            reader_fault(rd, (struct place){page->name, 0, 0}, NULL, "SR0103: the file is empty");
             rd->is_unreadable = true; /* that it lacks everything else goes without saying */
         }
         page->is_read = true;
@@ -193,7 +193,7 @@ static void conf_add_page(struct reader *rd, struct page *page, enum entry_rank 
     }
     if (root->kind != NODE_MAPPING) {
         reader_fault(rd, root->at, "each line is `key: value`",
-                     "a job is a mapping of keys to values, not a %s",
+                     "SR0103: a job is a mapping of keys to values, not a %s",
                      root->kind == NODE_SEQUENCE ? "list" : "text");
         rd->is_unreadable = true;
         return;
@@ -208,7 +208,7 @@ static void conf_check_conf(struct reader *rd)
         struct entry *e = &rd->entries.item[i];
         if (entry_section(e->key)) {
             reader_fault(rd, e->name->at, "it belongs into the job file",
-                         "'%s' is no key of a configuration file", e->key);
+                         "SR0212: '%s' is no key of a configuration file", e->key);
             e->is_used = true;
         }
     }
@@ -244,7 +244,7 @@ static void conf_add_defines(struct reader *rd)
         }
         rd->define[i] = (struct define_line){key, value, NULL};
         if (!*key || strlen(key) > ENTRY_KEY_MAX) {
-            reader_fault(rd, at, NULL, "-D takes key=value, with a key of 1 to %u bytes",
+            reader_fault(rd, at, NULL, "SR0211: -D takes key=value, with a key of 1 to %u bytes",
                          ENTRY_KEY_MAX);
             continue;
         }
@@ -281,7 +281,7 @@ static sr_rc conf_open_job(struct reader *rd)
     if (len > 4 && strcmp(in->path + len - 4, ".sql") == 0) {
         reader_fault(rd, (struct place){in->path, 0, 0},
                      "write the query as `sql:` of a transform in a .yaml file",
-                     "jobs in .sql files are not there yet");
+                     "SR0207: jobs in .sql files are not there yet");
         return SR_ECONFIG;
     }
     return conf_open(rd, in->path, &rd->job_page);
@@ -345,10 +345,10 @@ static void conf_check_steps(struct reader *rd, const struct job *job)
     bool has_sources = entries_find(&rd->entries, "sources") != NULL;
     bool has_sinks = entries_find(&rd->entries, "sinks") != NULL;
     if (count[JOB_SOURCE] == 0 && !has_sources) {
-        reader_fault(rd, whole, NULL, "the job has no sources");
+        reader_fault(rd, whole, NULL, "SR0301: the job has no sources");
     }
     if (count[JOB_SINK] == 0 && !has_sinks) {
-        reader_fault(rd, whole, NULL, "the job has no sinks");
+        reader_fault(rd, whole, NULL, "SR0301: the job has no sinks");
     }
 }
 

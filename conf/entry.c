@@ -72,7 +72,7 @@ static void entries_flatten_pair(struct entries *e, struct entry_frame *frame, u
         return;
     }
     if (strlen(one.key) > ENTRY_KEY_MAX) {
-        fault_add(e->faults, FAULT_ERROR, p->key->at, NULL, "a key is longer than %u bytes",
+        fault_add(e->faults, FAULT_ERROR, p->key->at, NULL, "SR0107: a key is longer than %u bytes",
                   ENTRY_KEY_MAX);
         return;
     }
@@ -130,7 +130,7 @@ static void entries_lose(struct entries *e, struct entry *best, const struct ent
     if (best->rank == one->rank && is_file) {
         fault_add(e->faults, FAULT_ERROR, one->name->at,
                   arena_printf(e->arena, "it is first written in line %u", best->name->at.line),
-                  "key '%s' is written twice", one->key);
+                  "SR0108: key '%s' is written twice", one->key);
     }
     best->order = one->order < best->order ? one->order : best->order;
 }

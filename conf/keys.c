@@ -66,7 +66,8 @@ static void keys_name(struct reader *rd, struct job *job)
     }
     if (!is_good) {
         reader_fault(rd, keys_place(rd, "pipeline.name"), NULL,
-                     "the job's name has 1 to %u bytes and no control characters", KEYS_NAME_MAX);
+                     "SR0208: the job's name has 1 to %u bytes and no control characters",
+                     KEYS_NAME_MAX);
     }
 }
 
@@ -81,7 +82,7 @@ static void keys_id(struct reader *rd, struct job *job)
     }
     if (strlen(id) != 32 || strspn(id, "0123456789abcdefABCDEF") != 32) {
         reader_fault(rd, keys_place(rd, "pipeline.fixed-job-id"), NULL,
-                     "a job id is 32 hexadecimal digits");
+                     "SR0208: a job id is 32 hexadecimal digits");
         id = "00000000000000000000000000000000";
     }
     for (uint32_t i = 0; i < 32; i++) { /* Flink shows ids in lower case */
@@ -100,7 +101,7 @@ static void keys_zone(struct reader *rd, struct settings *s)
     struct sr_error err = {0};
 
     if (s->time_zone && zone_load(s->time_zone, &zone, &err) != SR_OK) {
-        reader_fault(rd, keys_place(rd, "table.local-time-zone"), NULL, "%s", err.words);
+        reader_fault(rd, keys_place(rd, "table.local-time-zone"), NULL, "SR0213: %s", err.words);
     }
     s->time_zone = zone ? s->time_zone : "UTC";
     zone_free(zone);
@@ -113,10 +114,12 @@ static void keys_check_place(struct reader *rd, const char *key, const char *pla
 
     if (scheme && strncmp(place, "file://", 7) != 0 && strncmp(place, "sqlite://", 9) != 0) {
         reader_fault(rd, keys_place(rd, key), "file:///directory, sqlite:///file.db, or a path",
-                     "places such as %.*s:// are not there yet", (int)(scheme - place), place);
+                     "SR0207: places such as %.*s:// are not there yet", (int)(scheme - place),
+                     place);
     } else if (scheme && scheme[3] != '/') {
         reader_fault(rd, keys_place(rd, key), "file:///directory, sqlite:///file.db, or a path",
-                     "%s: no absolute path follows '%.*s://'", key, (int)(scheme - place), place);
+                     "SR0209: %s: no absolute path follows '%.*s://'", key, (int)(scheme - place),
+                     place);
     }
 }
 
@@ -130,7 +133,7 @@ static void keys_check(struct reader *rd, const struct settings *s)
                               ? "parallelism.default"
                               : "pipeline.max-parallelism";
         reader_fault(rd, keys_place(rd, key), NULL,
-                     "parallelism.default (%lld) is above pipeline.max-parallelism (%lld)",
+                     "SR0210: parallelism.default (%lld) is above pipeline.max-parallelism (%lld)",
                      (long long)s->parallelism, (long long)s->max_parallelism);
     }
 }
@@ -172,14 +175,14 @@ static void keys_notice(struct reader *rd, enum fault_level level, const char *w
     const char *more = count > KEYS_NAMED_MAX
                            ? arena_printf(rd->arena, " and %u more", count - KEYS_NAMED_MAX)
                            : "";
-    fault_add(rd->faults, level, first->name->at, NULL, "%s: %s%s", what, list ? list : "",
+    fault_add(rd->faults, level, first->name->at, NULL, "SR0206: %s: %s%s", what, list ? list : "",
               more ? more : "");
 }
 
 static void keys_fault_section(struct reader *rd, const struct entry *e, const char *section)
 {
     if (node_is_nothing(e->value)) {
-        reader_fault(rd, e->name->at, NULL, "'%s' is empty", section);
+        reader_fault(rd, e->name->at, NULL, "SR0202: '%s' is empty", section);
         return;
     }
     reader_fault(rd, e->value->at,
@@ -187,7 +190,7 @@ static void keys_fault_section(struct reader *rd, const struct entry *e, const c
                               "as in:\n    %s:\n      NAME:\n        "
                               "KEY: VALUE",
                               section),
-                 "'%s' is a mapping of names to their keys", section);
+                 "SR0202: '%s' is a mapping of names to their keys", section);
 }
 
 /* Text of a scalar that decides whether a foreign key changes anything. */
@@ -208,7 +211,7 @@ static bool keys_fault_near_section(struct reader *rd, const struct entry *e)
     const struct entry *group = entries_group(&rd->entries, first);
     reader_fault(rd, group ? group->name->at : e->name->at,
                  arena_printf(rd->arena, "did you mean '%s'?", meant),
-                 "unknown key '%s' of the job", first);
+                 "SR0201: unknown key '%s' of the job", first);
     return true;
 }
 
@@ -229,7 +232,7 @@ static void keys_leftover(struct reader *rd, struct entry *e, const struct opts_
         e->is_idle = true;
         return;
     case SETTINGS_LATER:
-        reader_fault(rd, e->name->at, NULL, "'%s: %s' is not there yet", e->key,
+        reader_fault(rd, e->name->at, NULL, "SR0207: '%s: %s' is not there yet", e->key,
                      e->value->kind == NODE_SCALAR ? reader_shown(e, e->value) : "[...]");
         return;
     case SETTINGS_UNKNOWN:

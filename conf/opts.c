@@ -43,8 +43,8 @@ static struct entry *opts_prefer(struct opts_one *one, struct entry *newer, stru
     older->is_used = true;
     older->canonical = one->full;
     if (!newer || older->rank > newer->rank) {
-        fault_add(rd->faults, FAULT_NOTICE, older->name->at, NULL, "'%s' is the older name of '%s'",
-                  older->key, one->full);
+        fault_add(rd->faults, FAULT_NOTICE, older->name->at, NULL,
+                  "SR0204: '%s' is the older name of '%s'", older->key, one->full);
         if (newer) {
             newer->is_used = true;
             newer->is_beaten = true;
@@ -53,7 +53,7 @@ static struct entry *opts_prefer(struct opts_one *one, struct entry *newer, stru
     }
     older->is_beaten = true;
     fault_add(rd->faults, FAULT_WARNING, older->name->at, NULL,
-              "'%s' is the older name of '%s', which is written too and counts", older->key,
+              "SR0204: '%s' is the older name of '%s', which is written too and counts", older->key,
               one->full);
     return newer;
 }
@@ -84,13 +84,13 @@ static struct entry *opts_entry(struct opts_one *one)
 static const char *opts_text(struct reader *rd, const struct entry *e, struct node *n)
 {
     if (n->kind != NODE_SCALAR) {
-        reader_fault(rd, n->at, NULL, "'%s' takes one value, not a %s", e->key,
+        reader_fault(rd, n->at, NULL, "SR0202: '%s' takes one value, not a %s", e->key,
                      n->kind == NODE_SEQUENCE ? "list" : "mapping");
         return NULL;
     }
     if (node_is_null(n)) {
         reader_fault(rd, n->page ? e->name->at : n->at, "an empty text is written ''",
-                     "'%s' has no value", e->key);
+                     "SR0202: '%s' has no value", e->key);
         return NULL;
     }
     const char *text = vars_expand(rd, n, e->dir);
@@ -114,7 +114,8 @@ static void opts_scalar(struct opts_one *one, struct entry *e)
         return;
     }
     bool is_later = settings_value_is_later(one->full, text);
-    reader_fault(rd, e->value->at, is_later ? NULL : f.hint, "%s: %s%s", e->key,
+    reader_fault(rd, e->value->at, is_later ? NULL : f.hint, "%s: %s: %s%s",
+                 is_later ? "SR0207" : "SR0203", e->key,
                  is_later ? "this value of Flink is not there yet: " : "", f.words);
     if (one->o->def) {
         /* Whoever looks at the job for more faults finds a value that can be. */
@@ -197,7 +198,7 @@ static void opts_default(struct opts_one *one)
     struct value_fault f;
 
     if (o->flags & SR_OPT_REQUIRED) {
-        reader_fault(rd, one->s->at, o->doc, "%s needs '%s%s'", one->s->what, one->s->strip,
+        reader_fault(rd, one->s->at, o->doc, "SR0205: %s needs '%s%s'", one->s->what, one->s->strip,
                      o->key);
         return;
     }
@@ -211,8 +212,8 @@ static void opts_default(struct opts_one *one)
         opts_list_text(rd, o->def, one->field);
     } else if (o->kind != SR_OPT_PAIRS && !value_parse(o, o->def, o->def, one->field, &f)) {
         /* The table comes with a plugin: its author must hear of it, not crash us. */
-        reader_fault(rd, one->s->at, NULL, "%s: the default of '%s' is wrong: %s", one->s->what,
-                     o->key, f.words);
+        reader_fault(rd, one->s->at, NULL, "SR0402: %s: the default of '%s' is wrong: %s",
+                     one->s->what, o->key, f.words);
     }
     bool is_secret = o->flags & SR_OPT_SECRET || conf_is_secret_key(o->key);
     opts_report(rd, one->full, is_secret ? PAGE_MASKED : o->def, "default",
@@ -326,8 +327,8 @@ void opts_fault_unknown(struct reader *rd, struct entry *e, const char *rest,
     }
     bool is_known = conf_option(rd->registry, rest, 0, &other, &other_where);
     if (meant && is_part && e->value->page && !is_known) {
-        reader_fault(rd, e->name->at, NULL, "'%s' takes one value, not a mapping with '%s'", meant,
-                     rest + strlen(meant) + 1);
+        reader_fault(rd, e->name->at, NULL, "SR0202: '%s' takes one value, not a mapping with '%s'",
+                     meant, rest + strlen(meant) + 1);
         return;
     }
     if (is_known) {
@@ -337,5 +338,5 @@ void opts_fault_unknown(struct reader *rd, struct entry *e, const char *rest,
     } else if (meant && !is_part) {
         hint = arena_printf(rd->arena, "did you mean '%s'?", meant);
     }
-    reader_fault(rd, e->name->at, hint, "unknown key '%s' of %s", rest, where);
+    reader_fault(rd, e->name->at, hint, "SR0201: unknown key '%s' of %s", rest, where);
 }

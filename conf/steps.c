@@ -203,7 +203,7 @@ static void steps_fault_type(struct steps_one *s, enum registry_kind kind, const
 
     s->is_lenient = true;
     if (why) {
-        reader_fault(rd, e->value->at, NULL, "%s '%s' cannot be loaded: %s", what, shown,
+        reader_fault(rd, e->value->at, NULL, "SR0402: %s '%s' cannot be loaded: %s", what, shown,
                      why->words);
         return;
     }
@@ -213,11 +213,12 @@ static void steps_fault_type(struct steps_one *s, enum registry_kind kind, const
         nearest ? arena_printf(rd->arena, "did you mean '%s'? There are: %s", nearest, list)
                 : arena_printf(rd->arena, "there are: %s", list);
     if (kind != REGISTRY_FORMAT && steps_is_other_way(s, name)) {
-        reader_fault(rd, e->value->at, hint, "connector '%s' cannot be a %s, only a %s", shown,
-                     steps_kind[s->out->kind], s->out->kind == JOB_SOURCE ? "sink" : "source");
+        reader_fault(rd, e->value->at, hint, "SR0401: connector '%s' cannot be a %s, only a %s",
+                     shown, steps_kind[s->out->kind],
+                     s->out->kind == JOB_SOURCE ? "sink" : "source");
         return;
     }
-    reader_fault(rd, e->value->at, hint, "there is no %s '%s'", what, shown);
+    reader_fault(rd, e->value->at, hint, "SR0401: there is no %s '%s'", what, shown);
 }
 
 /* Fills the conf struct of a connector or format; NULL: out of memory. */
@@ -298,12 +299,12 @@ static bool steps_column(struct steps_one *s, struct entry *e, const char *name,
 
     if (e->name != e->value && tail < strlen(name)) {
         reader_fault(s->rd, e->name->at, "a row in a column is written ROW<name TYPE, ...>",
-                     "a column's type is a text, not a mapping");
+                     "SR0303: a column's type is a text, not a mapping");
         return false;
     }
     if (e->value->kind == NODE_SCALAR && node_is_null(e->value)) {
         if (!strchr(name, ')')) { /* else the rest of a type that a comma cut: faulted there */
-            reader_fault(s->rd, e->name->at, NULL, "column '%s' has no type", name);
+            reader_fault(s->rd, e->name->at, NULL, "SR0303: column '%s' has no type", name);
         }
         return false;
     }
@@ -328,7 +329,7 @@ static void steps_schema(struct steps_one *s)
     }
     if (s->out->schema_text.text) {
         reader_fault(rd, s->out->schema_text.at, NULL,
-                     "the schema is written twice, as a text and as a mapping");
+                     "SR0303: the schema is written twice, as a text and as a mapping");
     }
     for (uint32_t i = from; i < to; i++) {
         list[i - from] = &rd->entries.item[i];
@@ -391,13 +392,13 @@ static void steps_transform(struct steps_one *s)
     }
     if (!sql && !steps_entry(s, "from")) {
         reader_fault(s->rd, s->at, "name the step that rows come from: `from: NAME`",
-                     "transform '%s' needs 'from', or 'sql'", s->name);
+                     "SR0205: transform '%s' needs 'from', or 'sql'", s->name);
     }
     for (size_t i = 0; sql && i < sizeof(short_form) / sizeof(short_form[0]); i++) {
         const struct entry *other = steps_entry(s, short_form[i]);
         if (other) {
             reader_fault(s->rd, other->name->at, "the query says it all: remove one of them",
-                         "'%s' cannot stand beside 'sql'", short_form[i]);
+                         "SR0304: '%s' cannot stand beside 'sql'", short_form[i]);
         }
     }
 }
@@ -427,7 +428,7 @@ static bool steps_is_later(const struct steps_one *s, const char *rest)
 static void steps_unknown(struct steps_one *s, struct entry *e, const char *rest, const char *where)
 {
     if (steps_is_later(s, rest)) {
-        reader_fault(s->rd, e->name->at, NULL, "'%s' is not there yet", rest);
+        reader_fault(s->rd, e->name->at, NULL, "SR0207: '%s' is not there yet", rest);
     } else {
         opts_fault_unknown(s->rd, e, rest, &s->known, where);
     }
@@ -462,9 +463,10 @@ static void steps_needs_dead_letter(struct steps_one *s, const char *key, bool i
 
     entries_range(&s->rd->entries, "dead-letter.", &from, &to);
     if (is_asked && e && from == to) {
-        reader_fault(s->rd, e->value->at,
-                     "as in:\n    dead-letter:\n      connector: filesystem\n      path: dead/",
-                     "'%s: dead-letter' needs a block `dead-letter:` that says where they go", key);
+        reader_fault(
+            s->rd, e->value->at,
+            "as in:\n    dead-letter:\n      connector: filesystem\n      path: dead/",
+            "SR0214: '%s: dead-letter' needs a block `dead-letter:` that says where they go", key);
     }
 }
 
@@ -562,15 +564,16 @@ static struct steps_one *steps_add(struct steps_found *f, enum job_step_kind kin
 
     if (f->count == READER_STEPS_MAX) {
         if (!f->is_over) {
-            reader_fault(rd, at, NULL, "the job has more than %u steps", READER_STEPS_MAX);
+            reader_fault(rd, at, NULL, "SR0107: the job has more than %u steps", READER_STEPS_MAX);
         }
         f->is_over = true;
         return NULL;
     }
     if (!steps_is_name(name)) {
-        reader_fault(rd, at, NULL,
-                     "the name of a step has 1 to %u bytes, no '/' and no control characters",
-                     STEPS_NAME_MAX);
+        reader_fault(
+            rd, at, NULL,
+            "SR0302: the name of a step has 1 to %u bytes, no '/' and no control characters",
+            STEPS_NAME_MAX);
     }
     const char *prefix = arena_printf(rd->arena, "%s%s.", steps_section[kind], name);
     if (!prefix) {
@@ -611,8 +614,8 @@ static bool steps_is_mapping(struct reader *rd, enum job_step_kind kind, struct 
         return true;
     }
     e->is_used = true;
-    reader_fault(rd, e->name->at, "its keys stand below it, indented", "%s '%s' has no keys",
-                 steps_kind[kind], rest);
+    reader_fault(rd, e->name->at, "its keys stand below it, indented",
+                 "SR0302: %s '%s' has no keys", steps_kind[kind], rest);
     return false;
 }
 
@@ -654,7 +657,7 @@ static void steps_check_names(struct steps_found *f)
                 reader_fault(
                     f->rd, f->one[i].at,
                     arena_printf(f->rd->arena, "the other one is in line %u", f->one[k].at.line),
-                    "the name '%s' is used by two steps", f->one[i].name);
+                    "SR0302: the name '%s' is used by two steps", f->one[i].name);
                 break;
             }
         }

@@ -15,9 +15,9 @@ struct syntax_case {
 
 /* clang-format off */
 static const struct syntax_case syntax_cases[] = {
-    {"character that violates indentation", NULL, "tab used for indentation",
+    {"character that violates indentation", NULL, "SR0104: tab used for indentation",
      "indent with spaces", 0},
-    {"where an indentation space is expected", NULL, "tab used for indentation",
+    {"where an indentation space is expected", NULL, "SR0104: tab used for indentation",
      "indent with spaces", 0},
     {"did not find expected alphabetic or numeric", "alias",
      "YAML takes '*' at the beginning of a text as an alias", NULL,
@@ -126,17 +126,19 @@ static bool syntax_fault_of_byte(const struct page *page, struct faults *faults,
 
     if (syntax_has(parser->problem, "cannot start any token")) {
         if (here == '\t') {
-            fault_add(faults, FAULT_ERROR, at, "indent with spaces", "tab used for indentation");
+            fault_add(faults, FAULT_ERROR, at, "indent with spaces",
+                      "SR0104: tab used for indentation");
             return true;
         }
         fault_add(faults, FAULT_ERROR, at, syntax_block_hint(page, offset),
-                  "no text can begin with '%c' in YAML", here);
+                  "SR0104: no text can begin with '%c' in YAML", here);
         return true;
     }
     bool is_behind_quote = (before == '\'' || before == '"') && here != '\n' && here != '\0';
     if (is_behind_quote && syntax_has(parser->problem, "did not find expected")) {
-        fault_add(faults, FAULT_ERROR, at, syntax_block_hint(page, offset),
-                  "YAML takes the quoted text as the whole value, but more text follows it");
+        fault_add(
+            faults, FAULT_ERROR, at, syntax_block_hint(page, offset),
+            "SR0104: YAML takes the quoted text as the whole value, but more text follows it");
         return true;
     }
     return false;
@@ -148,10 +150,10 @@ static void syntax_fault_of_bytes(const struct page *page, struct faults *faults
     struct place at = page_place(page, (uint32_t)parser->problem_offset);
     if (syntax_has(parser->problem, "control characters")) {
         fault_add(faults, FAULT_ERROR, at, "in double quotes it can be written as an escape, \\xNN",
-                  "the control character 0x%02X is not allowed in YAML",
+                  "SR0102: the control character 0x%02X is not allowed in YAML",
                   (unsigned)parser->problem_value);
     } else {
-        fault_add(faults, FAULT_ERROR, at, NULL, "the file is not UTF-8 here: %s",
+        fault_add(faults, FAULT_ERROR, at, NULL, "SR0102: the file is not UTF-8 here: %s",
                   parser->problem ? parser->problem : "unknown");
     }
 }
@@ -169,7 +171,7 @@ void syntax_fault(const struct page *page, struct faults *faults, const yaml_par
     }
     const struct syntax_case *c = syntax_find(parser);
     if (!c) {
-        fault_add(faults, FAULT_ERROR, page_place(page, offset), NULL, "not YAML: %s%s%s",
+        fault_add(faults, FAULT_ERROR, page_place(page, offset), NULL, "SR0104: not YAML: %s%s%s",
                   parser->context ? parser->context : "", parser->context ? ", " : "",
                   parser->problem ? parser->problem : "unknown problem");
         return;
@@ -178,5 +180,5 @@ void syntax_fault(const struct page *page, struct faults *faults, const yaml_par
         offset = page_offset(page, parser->context_mark.line, parser->context_mark.column);
     }
     const char *hint = c->flags & SYNTAX_BLOCK ? syntax_block_hint(page, offset) : c->hint;
-    fault_add(faults, FAULT_ERROR, page_place(page, offset), hint, "%s", c->words);
+    fault_add(faults, FAULT_ERROR, page_place(page, offset), hint, "SR0104: %s", c->words);
 }

@@ -52,15 +52,16 @@ static bool texts_is_eaten(struct reader *rd, const struct entry *e, const struc
     bool is_behind_comma = before > n->page->text && before[-1] == ',';
     if (*behind == '#') {
         reader_fault(rd, n->at, syntax_block_hint(n->page, n->begin),
-                     "%s: YAML takes '#' and what follows as a comment, which leaves '%s'", e->key,
-                     n->text);
+                     "SR0105: %s: YAML takes '#' and what follows as a comment, which leaves '%s'",
+                     e->key, n->text);
         return true;
     }
     if (*behind == ',' || is_behind_comma) {
-        reader_fault(rd, n->at, syntax_block_hint(n->page, n->begin),
-                     "%s: YAML takes a comma in a list or mapping in one line as its separator, "
-                     "which leaves '%s'",
-                     e->key, n->text);
+        reader_fault(
+            rd, n->at, syntax_block_hint(n->page, n->begin),
+            "SR0105: %s: YAML takes a comma in a list or mapping in one line as its separator, "
+            "which leaves '%s'",
+            e->key, n->text);
         return true;
     }
     return false;
@@ -69,19 +70,20 @@ static bool texts_is_eaten(struct reader *rd, const struct entry *e, const struc
 static bool texts_check_kind(struct reader *rd, const struct entry *e, const struct node *n)
 {
     if (n->kind == NODE_MAPPING) {
-        reader_fault(rd, n->at, syntax_block_hint(n->page, n->begin),
-                     "%s: YAML takes ': ' as the end of a key, which makes a mapping of this text",
-                     e->key);
+        reader_fault(
+            rd, n->at, syntax_block_hint(n->page, n->begin),
+            "SR0105: %s: YAML takes ': ' as the end of a key, which makes a mapping of this text",
+            e->key);
         return false;
     }
     if (n->kind == NODE_SEQUENCE) {
         reader_fault(rd, n->at, syntax_block_hint(n->page, n->begin),
-                     "'%s' takes one text here, not a list", e->key);
+                     "SR0202: '%s' takes one text here, not a list", e->key);
         return false;
     }
     if (node_is_null(n) || n->len == 0) {
-        reader_fault(rd, n->len == 0 && n->page ? e->name->at : n->at, NULL, "'%s' has no text",
-                     e->key);
+        reader_fault(rd, n->len == 0 && n->page ? e->name->at : n->at, NULL,
+                     "SR0202: '%s' has no text", e->key);
         return false;
     }
     return true;
@@ -165,7 +167,7 @@ void texts_list(struct reader *rd, const struct entry *e, struct job_texts *out)
     struct job_text *item = arena_array(rd->arena, v->count + 1u, sizeof(*item));
     uint32_t n = 0;
     if (v->count == 0) {
-        reader_fault(rd, v->at, NULL, "'%s' is an empty list", e->key);
+        reader_fault(rd, v->at, NULL, "SR0202: '%s' is an empty list", e->key);
     }
     for (uint32_t i = 0; item && i < v->count; i++) {
         n += texts_one(rd, e, v->item[i], &item[n]) ? 1 : 0;

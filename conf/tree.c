@@ -71,7 +71,7 @@ static struct node *tree_new(struct tree *t, enum node_kind kind, const yaml_eve
     }
     if (++t->nodes > TREE_NODES_MAX) {
         fault_add(t->faults, FAULT_ERROR, tree_place(t, e->start_mark), NULL,
-                  "the file has more than %u values", TREE_NODES_MAX);
+                  "SR0107: the file has more than %u values", TREE_NODES_MAX);
         t->rc = SR_ECONFIG;
         return NULL;
     }
@@ -113,7 +113,7 @@ static uint32_t tree_anchor_add(struct tree *t, const yaml_char_t *name, struct 
         return 0;
     }
     if (t->anchors == TREE_ANCHORS_MAX) {
-        fault_add(t->faults, FAULT_ERROR, tree_place(t, at), NULL, "more than %u anchors",
+        fault_add(t->faults, FAULT_ERROR, tree_place(t, at), NULL, "SR0107: more than %u anchors",
                   TREE_ANCHORS_MAX);
         t->rc = SR_ECONFIG;
         return 0;
@@ -143,24 +143,26 @@ static void tree_alias(struct tree *t, const yaml_event_t *e)
     if (!a) {
         fault_add(t->faults, FAULT_ERROR, at,
                   syntax_block_hint(t->page, tree_offset(t, e->start_mark)),
-                  "alias '*%s' has no anchor '&%s' before it (YAML takes '*' at the beginning of a "
+                  "SR0105: alias '*%s' has no anchor '&%s' before it (YAML takes '*' at the "
+                  "beginning of a "
                   "text as an alias)",
                   name, name);
         return;
     }
     if (!a->node) {
-        fault_add(t->faults, FAULT_ERROR, at, NULL, "alias '*%s' stands inside its own anchor",
-                  name);
+        fault_add(t->faults, FAULT_ERROR, at, NULL,
+                  "SR0106: alias '*%s' stands inside its own anchor", name);
         return;
     }
     t->aliased += a->node->weight;
     if (t->aliased > TREE_ALIASED_MAX) {
-        fault_add(t->faults, FAULT_ERROR, at, NULL, "aliases stand for more than %u values",
+        fault_add(t->faults, FAULT_ERROR, at, NULL, "SR0107: aliases stand for more than %u values",
                   TREE_ALIASED_MAX);
         return;
     }
     if (t->depth + a->node->height > TREE_DEPTH_MAX) {
-        fault_add(t->faults, FAULT_ERROR, at, NULL, "nested deeper than %u", TREE_DEPTH_MAX);
+        fault_add(t->faults, FAULT_ERROR, at, NULL, "SR0107: nested deeper than %u",
+                  TREE_DEPTH_MAX);
         return;
     }
     t->rc = SR_OK;
@@ -170,9 +172,10 @@ static void tree_alias(struct tree *t, const yaml_event_t *e)
 static void tree_check_tag(struct tree *t, const yaml_char_t *tag, yaml_mark_t at)
 {
     if (tag) {
-        fault_add(t->faults, FAULT_ERROR, tree_place(t, at),
-                  syntax_block_hint(t->page, tree_offset(t, at)),
-                  "YAML takes '!' at the beginning of a text as a tag, and tags are not taken");
+        fault_add(
+            t->faults, FAULT_ERROR, tree_place(t, at),
+            syntax_block_hint(t->page, tree_offset(t, at)),
+            "SR0105: YAML takes '!' at the beginning of a text as a tag, and tags are not taken");
     }
 }
 
@@ -225,7 +228,8 @@ static void tree_scalar(struct tree *t, const yaml_event_t *e)
         tree_place_block(n);
     }
     if (memchr(n->text, '\0', n->len)) {
-        fault_add(t->faults, FAULT_ERROR, n->at, NULL, "a text cannot have a zero byte in it");
+        fault_add(t->faults, FAULT_ERROR, n->at, NULL,
+                  "SR0102: a text cannot have a zero byte in it");
         n->len = (uint32_t)strlen(n->text);
     }
     tree_check_tag(t, e->data.scalar.tag, e->start_mark);
@@ -241,7 +245,8 @@ static void tree_open(struct tree *t, enum node_kind kind, const yaml_event_t *e
         return;
     }
     if (t->depth == TREE_DEPTH_MAX) {
-        fault_add(t->faults, FAULT_ERROR, n->at, NULL, "nested deeper than %u", TREE_DEPTH_MAX);
+        fault_add(t->faults, FAULT_ERROR, n->at, NULL, "SR0107: nested deeper than %u",
+                  TREE_DEPTH_MAX);
         t->rc = SR_ECONFIG;
         return;
     }
@@ -263,11 +268,11 @@ static bool tree_is_merge(const struct node *key)
 static bool tree_check_key(struct tree *t, const struct node *key)
 {
     if (key->kind != NODE_SCALAR) {
-        fault_add(t->faults, FAULT_ERROR, key->at, NULL, "a key must be a plain text");
+        fault_add(t->faults, FAULT_ERROR, key->at, NULL, "SR0109: a key must be a plain text");
         return false;
     }
     if (key->len == 0) {
-        fault_add(t->faults, FAULT_ERROR, key->at, NULL, "a key is empty");
+        fault_add(t->faults, FAULT_ERROR, key->at, NULL, "SR0109: a key is empty");
         return false;
     }
     return true;
@@ -305,7 +310,7 @@ static void tree_drop_duplicates(struct tree *t, struct node *map)
         fault_add(
             t->faults, FAULT_ERROR, sorted[i]->key->at,
             arena_printf(t->arena, "it is first written in line %u", sorted[first]->key->at.line),
-            "key '%s' is written twice", sorted[i]->key->text);
+            "SR0108: key '%s' is written twice", sorted[i]->key->text);
         sorted[i]->value = NULL;
     }
     free(sorted);
@@ -334,7 +339,7 @@ static void tree_merge_one(struct tree *t, struct node *map, const struct node *
 {
     if (from->kind != NODE_MAPPING) {
         fault_add(t->faults, FAULT_ERROR, at, "as in `<<: *defaults`, or `<<: [*a, *b]`",
-                  "a merge key '<<' takes mappings only");
+                  "SR0106: a merge key '<<' takes mappings only");
         return;
     }
     for (uint32_t i = 0; i < from->count; i++) {
@@ -435,7 +440,7 @@ static void tree_document(struct tree *t, const yaml_event_t *e)
     if (++t->documents == 2) {
         fault_add(t->faults, FAULT_ERROR, tree_place(t, e->start_mark),
                   "one file is one job: put the second into a file of its own",
-                  "a second document begins here");
+                  "SR0103: a second document begins here");
         t->rc = SR_ECONFIG;
     }
 }

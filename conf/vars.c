@@ -36,7 +36,7 @@ static void vars_put(struct vars *v, const char *text, size_t len)
 {
     if (v->out.len + len > VARS_BYTES_MAX) {
         if (!v->is_broken) {
-            reader_fault(v->rd, v->node->at, NULL, "the text is longer than %u bytes",
+            reader_fault(v->rd, v->node->at, NULL, "SR0107: the text is longer than %u bytes",
                          VARS_BYTES_MAX);
         }
         v->is_broken = true;
@@ -74,12 +74,12 @@ static void vars_file(struct vars *v, const char *name, struct place at)
         return;
     }
     if (reader_load(v->rd, path, buf, VARS_FILE_BYTES_MAX, &len, &err) != SR_OK) {
-        reader_fault(v->rd, at, NULL, "${file:%s} cannot be read: %s", name, err.words);
+        reader_fault(v->rd, at, NULL, "SR0110: ${file:%s} cannot be read: %s", name, err.words);
         v->is_broken = true;
         return;
     }
     if (len > VARS_FILE_BYTES_MAX || memchr(buf, '\0', len)) {
-        reader_fault(v->rd, at, NULL, "${file:%s}: the file is %s", name,
+        reader_fault(v->rd, at, NULL, "SR0110: ${file:%s}: the file is %s", name,
                      len > VARS_FILE_BYTES_MAX ? "larger than 64 KiB" : "not a text");
         v->is_broken = true;
         return;
@@ -108,7 +108,8 @@ static void vars_one(struct vars *v, const char *inside, struct place at)
     bool has_default = strncmp(inside + n, ":-", 2) == 0;
     if (n == 0 || n > VARS_NAME_MAX || (inside[n] && !has_default)) {
         reader_fault(rd, at, "${NAME}, ${NAME:-default} or ${file:/path}; $${ gives ${ itself",
-                     "'${%s}' is not a variable", v->node->is_secret ? PAGE_MASKED : inside);
+                     "SR0110: '${%s}' is not a variable",
+                     v->node->is_secret ? PAGE_MASKED : inside);
         v->is_broken = true;
         return;
     }
@@ -127,7 +128,7 @@ static void vars_one(struct vars *v, const char *inside, struct place at)
     if (!value) {
         reader_fault(rd, at,
                      arena_printf(rd->arena, "set it, or give a default: ${%s:-default}", name),
-                     "variable %s is not set", name);
+                     "SR0110: variable %s is not set", name);
         v->is_broken = true;
         return;
     }
@@ -150,7 +151,8 @@ static void vars_run(struct vars *v)
             struct place at = vars_place(v, s);
             const char *inside = s[len] ? arena_text_n(v->rd->arena, s + 2, len - 2) : NULL;
             if (!inside) {
-                reader_fault(v->rd, at, "$${ gives ${ itself", "'${' is never closed by '}'");
+                reader_fault(v->rd, at, "$${ gives ${ itself",
+                             "SR0110: '${' is never closed by '}'");
                 v->is_broken = true;
                 return;
             }

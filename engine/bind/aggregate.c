@@ -56,7 +56,7 @@ static bool agg_keys(struct agg_scope *g)
             continue;
         }
         if (sr_is_nested(e->type.kind) || e->type.kind == SR_NULL) {
-            bind_fault(s.binder, s.text, n->at, NULL, "rows cannot be grouped by %s",
+            bind_fault(s.binder, s.text, n->at, NULL, "SR0703: rows cannot be grouped by %s",
                        type_text(s.binder->arena, &e->type));
             is_good = false;
             continue;
@@ -82,7 +82,8 @@ static bool agg_window_time(struct agg_scope *g, struct scope *s)
                    is ? arena_printf(s->binder->arena, "the time attribute here is '%s'", is)
                       : "give the source a `watermark:`, and pass that column on, or a column "
                         "`AS PROCTIME()`",
-                   "a window needs the event time attribute, '%s' is none", s->in->field[c].name);
+                   "SR0704: a window needs the event time attribute, '%s' is none",
+                   s->in->field[c].name);
         return false;
     }
     const struct expr *e = expr_column(s->binder->arena, s->in, (uint32_t)c);
@@ -120,8 +121,8 @@ static const struct agg_window *agg_find_window(struct agg_scope *g, struct scop
         }
     }
     bind_fault(s->binder, s->text, w->at, "TUMBLE, HOP or CUMULATE",
-               strcmp(w->window, "SESSION") == 0 ? "window %s is not supported yet"
-                                                 : "there is no window '%s'",
+               strcmp(w->window, "SESSION") == 0 ? "SR0207: window %s is not supported yet"
+                                                 : "SR0704: there is no window '%s'",
                w->window);
     return NULL;
 }
@@ -134,21 +135,21 @@ static bool agg_slide_fits(struct agg_scope *g, struct scope *s, const struct ag
     }
     if (g->slide_ms <= 0 || g->slide_ms > g->size_ms) {
         bind_fault(s->binder, s->text, w->arg[0]->at, how->form,
-                   g->slide_ms <= 0 ? "a window's %s must be above zero"
-                                    : "a window's %s must not be longer than its size",
+                   g->slide_ms <= 0 ? "SR0704: a window's %s must be above zero"
+                                    : "SR0704: a window's %s must not be longer than its size",
                    how->slide);
         return false;
     }
     if (g->size_ms % g->slide_ms != 0 && !w->is_older) {
         bind_fault(s->binder, s->text, w->arg[1]->at, how->form,
-                   "the size of a %s window must be a multiple of its %s, as in Flink", how->name,
-                   how->slide);
+                   "SR0704: the size of a %s window must be a multiple of its %s, as in Flink",
+                   how->name, how->slide);
         return false;
     }
     if (g->size_ms / g->slide_ms > AGG_SLIDES_MAX) {
         bind_fault(s->binder, s->text, w->arg[0]->at, NULL,
-                   "a window's %s is too short for its size: more than %d of them", how->slide,
-                   AGG_SLIDES_MAX);
+                   "SR0704: a window's %s is too short for its size: more than %d of them",
+                   how->slide, AGG_SLIDES_MAX);
         return false;
     }
     return true;
@@ -160,14 +161,14 @@ static bool agg_window_fits(struct agg_scope *g, struct scope *s, const struct a
     uint32_t size_at = how->slide ? 1 : 0;
     if (g->size_ms <= 0 || g->size_ms > AGG_WINDOW_MS_MAX) {
         bind_fault(s->binder, s->text, w->arg[size_at]->at, NULL,
-                   g->size_ms <= 0 ? "a window's size must be above zero"
-                                   : "a window's size must be below 1000 years");
+                   g->size_ms <= 0 ? "SR0704: a window's size must be above zero"
+                                   : "SR0704: a window's size must be below 1000 years");
         return false;
     }
     int64_t most = how->slide ? AGG_WINDOW_MS_MAX : g->size_ms; /* only TUMBLE is strict in Flink */
     if (g->offset_ms <= -most || g->offset_ms >= most) {
         bind_fault(s->binder, s->text, w->arg[size_at + 1]->at, NULL,
-                   "a window's offset must be shorter than %s",
+                   "SR0704: a window's offset must be shorter than %s",
                    how->slide ? "1000 years" : "its size");
         return false;
     }
@@ -185,7 +186,8 @@ static bool agg_window(struct agg_scope *g)
     }
     uint32_t least = how->slide ? 2 : 1;
     if (w->args < least || w->args > least + 1) {
-        bind_fault(s.binder, s.text, w->at, how->form, "%s takes %s", how->name, how->words);
+        bind_fault(s.binder, s.text, w->at, how->form, "SR0703: %s takes %s", how->name,
+                   how->words);
         return false;
     }
     g->window = how->kind;
@@ -240,12 +242,12 @@ static bool agg_argument(struct agg_scope *g, struct scope *s, const struct ast 
 {
     *out = NULL;
     if (n->count != 1) {
-        bind_fault(s->binder, s->text, n->at, NULL, "%s takes one argument", n->name);
+        bind_fault(s->binder, s->text, n->at, NULL, "SR0703: %s takes one argument", n->name);
         return false;
     }
     if (n->item[0]->kind == AST_STAR) {
         if (strcmp(n->name, "COUNT") != 0) {
-            bind_fault(s->binder, s->text, n->at, NULL, "only COUNT takes *");
+            bind_fault(s->binder, s->text, n->at, NULL, "SR0703: only COUNT takes *");
             return false;
         }
         return true;
@@ -301,7 +303,7 @@ static const struct expr *agg_result(struct agg_scope *g, struct scope *s, const
         }
     }
     if (g->aggs == AGG_CALLS_MAX) {
-        bind_fault(s->binder, s->text, n->at, NULL, "more than %u aggregates in one step",
+        bind_fault(s->binder, s->text, n->at, NULL, "SR0705: more than %u aggregates in one step",
                    AGG_CALLS_MAX);
         return NULL;
     }
@@ -327,13 +329,14 @@ static const struct expr *agg_call(struct agg_scope *g, const struct scope *from
     struct agg call = {0};
     struct sr_error err = {0};
     if (agg_bind(n->name, arg, &call, &err) != SR_OK) {
-        bind_fault(s.binder, s.text, n->at, NULL, "%s", err.words);
+        bind_fault(s.binder, s.text, n->at, NULL, "SR0703: %s", err.words);
         return NULL;
     }
     call.filter = filter;
     call.is_distinct = n->is_distinct && call.kind != AGG_MIN && call.kind != AGG_MAX;
     if (call.is_distinct) {
-        bind_fault(s.binder, s.text, n->at, NULL, "%s(DISTINCT ...) is not supported yet", n->name);
+        bind_fault(s.binder, s.text, n->at, NULL, "SR0207: %s(DISTINCT ...) is not supported yet",
+                   n->name);
         return NULL;
     }
     return agg_result(g, &s, n, &call);
@@ -357,7 +360,7 @@ static const struct expr *agg_name(struct agg_scope *g, const struct scope *from
         return NULL;
     }
     bind_fault(s.binder, s.text, n->at, "add it to group-by, or take MIN or MAX of it",
-               "column '%s' is neither grouped by nor inside an aggregate", name);
+               "SR0703: column '%s' is neither grouped by nor inside an aggregate", name);
     return NULL;
 }
 
@@ -423,13 +426,13 @@ static bool agg_takes_changes(struct agg_scope *g)
     struct binder *b = g->input.binder;
     if (g->window != WINDOW_NONE) {
         bind_fault(b, g->grouping->window_text, g->grouping->at, NULL,
-                   "a window over updating results is not supported yet");
+                   "SR0207: a window over updating results is not supported yet");
         return false;
     }
     for (uint32_t i = 0; i < g->aggs; i++) {
         if (g->agg[i].kind == AGG_MIN || g->agg[i].kind == AGG_MAX) {
             bind_fault(b, g->agg_text[i], g->agg_at[i], NULL,
-                       "MIN and MAX over updating results are not supported yet");
+                       "SR0207: MIN and MAX over updating results are not supported yet");
             return false;
         }
     }

@@ -31,18 +31,18 @@ static void bind_check_names(struct binder *b)
         const struct job_step *s = b->step[i].step;
         if (b->job->dead_letter.step && strcmp(bind_uid(s), "dead-letter") == 0) {
             bind_fault(b, &s->name, 0, "give it another name or uid",
-                       "'dead-letter' is the uid of the job's dead letters");
+                       "SR0502: 'dead-letter' is the uid of the job's dead letters");
         }
         for (uint32_t k = 0; k < i; k++) {
             const struct job_step *other = b->step[k].step;
             if (strcmp(s->name.text, other->name.text) == 0) {
                 bind_fault(b, &s->name, 0, "give one of them another name",
-                           "%s '%s' has the name of a %s", bind_kind_words(s->kind), s->name.text,
-                           bind_kind_words(other->kind));
+                           "SR0502: %s '%s' has the name of a %s", bind_kind_words(s->kind),
+                           s->name.text, bind_kind_words(other->kind));
             } else if (strcmp(bind_uid(s), bind_uid(other)) == 0) {
                 bind_fault(b, &s->name, 0, "state belongs to a uid: each step needs its own",
-                           "'%s' and '%s' have the same uid '%s'", other->name.text, s->name.text,
-                           bind_uid(s));
+                           "SR0502: '%s' and '%s' have the same uid '%s'", other->name.text,
+                           s->name.text, bind_uid(s));
             }
         }
     }
@@ -82,13 +82,14 @@ static void bind_read(struct binder *b, struct bound *s, const char *name, const
 {
     struct bound *from = bind_find(b, name);
     if (!from) {
-        bind_fault(b, t, at, bind_near_step(b, name), "there is no source or transform '%s'", name);
+        bind_fault(b, t, at, bind_near_step(b, name),
+                   "SR0501: there is no source or transform '%s'", name);
         s->has_failed = true;
         return;
     }
     if (from->step->kind == JOB_SINK) {
-        bind_fault(b, t, at, "read what the sink reads", "'%s' is a sink: nothing comes out of it",
-                   name);
+        bind_fault(b, t, at, "read what the sink reads",
+                   "SR0501: '%s' is a sink: nothing comes out of it", name);
         from->is_read = true;
         s->has_failed = true;
         return;
@@ -126,16 +127,17 @@ static void bind_check_from(struct binder *b, struct bound *s)
         bind_read_query(b, s);
         if (step->from.count > 0 || step->select.count > 0 || step->where.text ||
             step->window.text || step->group_by.count > 0) {
-            bind_fault(b, &step->name, 0, "sql: says all of it",
-                       "transform '%s' has sql: and from, where, select, window or group-by",
-                       step->name.text);
+            bind_fault(
+                b, &step->name, 0, "sql: says all of it",
+                "SR0304: transform '%s' has sql: and from, where, select, window or group-by",
+                step->name.text);
         }
         return;
     }
     if (step->from.count == 0) {
         bind_fault(b, &step->name, 0, "from: the name of a source or transform",
-                   "%s '%s' reads nothing: `from` is not written", bind_kind_words(step->kind),
-                   step->name.text);
+                   "SR0505: %s '%s' reads nothing: `from` is not written",
+                   bind_kind_words(step->kind), step->name.text);
         s->has_failed = true;
     }
     for (uint32_t i = 0; i < step->from.count; i++) {
@@ -151,7 +153,8 @@ static void bind_check_unused(struct binder *b)
         sinks += s->step->kind == JOB_SINK;
         if (s->step->kind != JOB_SINK && !s->is_read && !b->is_unsure) {
             bind_fault(b, &s->step->name, 0, "name it in `from`, or take it out",
-                       "%s '%s' is not used", bind_kind_words(s->step->kind), s->step->name.text);
+                       "SR0503: %s '%s' is not used", bind_kind_words(s->step->kind),
+                       s->step->name.text);
         }
     }
     if (sinks == 0) {
@@ -159,7 +162,7 @@ static void bind_check_unused(struct binder *b)
             b->job; /* told already, in these words, where it was read from a file */
         const char *file = job->steps > 0 ? job->step[0].name.at.file : job->file;
         bind_fault_at(b, (struct place){.file = file}, "sinks: where rows go",
-                      "the job has no sinks");
+                      "SR0301: the job has no sinks");
     }
 }
 
@@ -217,7 +220,7 @@ static void bind_say_cycle(struct binder *b, struct bound *s)
         s = bind_stuck_input(s);
         text = arena_printf(b->arena, "%s <- %s", text ? text : "", s->step->name.text);
     } while (s != first);
-    bind_fault(b, &first->step->name, 0, NULL, "steps read each other in a circle: %s",
+    bind_fault(b, &first->step->name, 0, NULL, "SR0504: steps read each other in a circle: %s",
                text ? text : "");
 }
 
@@ -277,11 +280,11 @@ static void bind_check_guarantees(struct binder *b, const struct plan *p)
     for (uint32_t i = 0; i < paths; i++) {
         const struct job_step *sink = bind_step_of(b->job, &p->node[path[i].sink_node]);
         if (sink && sink->guarantee > path[i].guarantee) {
-            bind_fault_at(b, sink->guarantee_at.line ? sink->guarantee_at : sink->name.at,
-                          path[i].weakest, "sink '%s' claims %s, but rows from '%s' have %s",
-                          sink->name.text, plan_guarantee_words(sink->guarantee),
-                          p->node[path[i].source_node].step,
-                          plan_guarantee_words(path[i].guarantee));
+            bind_fault_at(
+                b, sink->guarantee_at.line ? sink->guarantee_at : sink->name.at, path[i].weakest,
+                "SR0507: sink '%s' claims %s, but rows from '%s' have %s", sink->name.text,
+                plan_guarantee_words(sink->guarantee), p->node[path[i].source_node].step,
+                plan_guarantee_words(path[i].guarantee));
         }
     }
 }
@@ -292,11 +295,11 @@ static void bind_check_bounded(struct binder *b, const struct plan *p)
         const struct plan_node *node = &p->node[n];
         const struct job_step *sink = bind_step_of(b->job, node);
         if (node->kind == PLAN_SINK && node->sink_caps.is_bounded_only && sink) {
-            bind_fault_at(b, bind_connector_place(sink),
-                          "name a directory, or read bounded sources only",
-                          "sink '%s' is complete only at the end of a bounded job, and this job "
-                          "has no end",
-                          node->step);
+            bind_fault_at(
+                b, bind_connector_place(sink), "name a directory, or read bounded sources only",
+                "SR0508: sink '%s' is complete only at the end of a bounded job, and this job "
+                "has no end",
+                node->step);
         }
     }
 }
@@ -315,7 +318,7 @@ static void bind_check_exclusive(struct binder *b, const struct plan *p)
                 bind_fault_at(
                     b, bind_connector_place(sink),
                     "name another place, or give one sink both inputs: `from: [a, b]`",
-                    "sinks '%s' and '%s' both write %s, and only one of them would remain",
+                    "SR0509: sinks '%s' and '%s' both write %s, and only one of them would remain",
                     other->step, node->step, target);
             }
         }
@@ -342,7 +345,7 @@ static void bind_plan(struct binder *b, const struct plan **out)
     if (plan_make(b->graph, b->registry, out, &err) != SR_OK) {
         const struct job_step *culprit = b->graph->culprit;
         bind_fault_at(b, culprit ? culprit->name.at : (struct place){.file = b->job->file}, NULL,
-                      "%s", err.words);
+                      "SR0510: %s", err.words);
         return;
     }
     bind_check_guarantees(b, *out);
@@ -396,8 +399,9 @@ sr_rc bind_constant(struct arena *a, const char *text, const struct expr **out,
     if (!e && faults->count > 0) {
         const struct fault *f = &faults->fault[0];
         return error_set(err, arena_is_broken(a) ? SR_ENOMEM : SR_ECONFIG,
-                         "line %u, column %u: %s%s%s%s", f->at.line, f->at.column, f->words,
-                         f->hint ? " (" : "", f->hint ? f->hint : "", f->hint ? ")" : "");
+                         "%s%sline %u, column %u: %s%s%s%s", f->code, *f->code ? ": " : "",
+                         f->at.line, f->at.column, f->words, f->hint ? " (" : "",
+                         f->hint ? f->hint : "", f->hint ? ")" : "");
     }
     if (!e) {
         return error_set(err, SR_ENOMEM, "out of memory");

@@ -14,7 +14,8 @@
 sr_rc bind_job(const struct job *job, struct registry *registry, struct faults *faults,
                const struct plan **out);
 
-/* One expression without columns, as `streamrun eval` takes it; err has the place in words. */
+/* One expression without columns, as `streamrun eval` takes it; err has the place in words, behind
+ * the code of the fault. */
 sr_rc bind_constant(struct arena *a, const char *text, const struct expr **out,
                     struct sr_error *err);
 

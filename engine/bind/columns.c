@@ -30,7 +30,7 @@ static bool columns_add(struct binder *b, struct columns *c, const char *name, c
     uint32_t at = 0;
     const struct ast *type = n->item[0];
     if (type_parse(b->arena, type->name, &c->field[c->count].type, &at, &err) != SR_OK) {
-        bind_fault(b, t, type->at + at, NULL, "column '%s': %s", name, err.words);
+        bind_fault(b, t, type->at + at, NULL, "SR0603: column '%s': %s", name, err.words);
         return false;
     }
     c->count++;
@@ -42,7 +42,7 @@ static bool columns_is_new(struct binder *b, const struct columns *c, const char
 {
     for (uint32_t i = 0; i < c->count; i++) {
         if (strcmp(c->field[i].name, name) == 0) {
-            bind_fault(b, t, at, NULL, "column '%s' is there twice", name);
+            bind_fault(b, t, at, NULL, "SR0602: column '%s' is there twice", name);
             return false;
         }
     }
@@ -69,7 +69,7 @@ static bool columns_add_key(struct binder *b, struct columns *c, const struct as
                             const struct job_text *t)
 {
     if (c->keys.count > 0) {
-        bind_fault(b, t, key->at, NULL, "there is a second primary key");
+        bind_fault(b, t, key->at, NULL, "SR0602: there is a second primary key");
         return false;
     }
     struct job_text *item = arena_array(b->arena, (size_t)key->count + 1, sizeof(*item));
@@ -93,7 +93,7 @@ static bool columns_add_part(struct binder *b, struct columns *c, const struct a
     }
     if (n->kind == AST_WATERMARK) {
         if (c->watermark) {
-            bind_fault(b, t, n->at, NULL, "there is a second watermark");
+            bind_fault(b, t, n->at, NULL, "SR0602: there is a second watermark");
             return false;
         }
         c->watermark = n;
@@ -128,7 +128,7 @@ bool columns_read(struct binder *b, const struct job_step *step, struct columns 
     if (step->watermark.text) {
         const struct ast *n = bind_parse(b, PARSE_WATERMARK, &step->watermark);
         if (out->watermark) {
-            bind_fault(b, &step->watermark, 0, NULL, "the schema has a watermark already");
+            bind_fault(b, &step->watermark, 0, NULL, "SR0602: the schema has a watermark already");
             is_good = false;
         }
         out->watermark = n;
@@ -136,7 +136,8 @@ bool columns_read(struct binder *b, const struct job_step *step, struct columns 
         is_good = n && is_good;
     }
     if (step->primary_key.count > 0 && out->keys.count > 0) {
-        bind_fault(b, &step->primary_key.item[0], 0, NULL, "the schema has a primary key already");
+        bind_fault(b, &step->primary_key.item[0], 0, NULL,
+                   "SR0602: the schema has a primary key already");
         is_good = false;
     } else if (step->primary_key.count > 0) {
         out->keys = step->primary_key;
@@ -158,8 +159,8 @@ const uint32_t *columns_keys(struct binder *b, const struct job_texts *names,
         }
         if (c < 0 || is_twice) {
             bind_fault(b, t, 0, NULL,
-                       is_twice ? "primary key column '%s' is there twice"
-                                : "primary key: there is no column '%s'",
+                       is_twice ? "SR0602: primary key column '%s' is there twice"
+                                : "SR0601: primary key: there is no column '%s'",
                        t->text);
             is_good = false;
             continue;

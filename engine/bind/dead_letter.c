@@ -8,7 +8,7 @@ static bool dead_letter_check(struct binder *b, struct plan_node *n, const struc
 {
     struct sr_error err = {0};
     if (step->sink->check && step->sink->check(step->conf, n->out, &n->sink_caps, &err) != SR_OK) {
-        bind_fault_at(b, bind_connector_place(step), NULL, "dead-letter: %s", err.words);
+        bind_fault_at(b, bind_connector_place(step), NULL, "SR0609: dead-letter: %s", err.words);
         return false;
     }
     if (n->sink_caps.makes_rows) {
@@ -16,20 +16,21 @@ static bool dead_letter_check(struct binder *b, struct plan_node *n, const struc
         n->format_conf = NULL;
         if (step->format) {
             bind_fault_at(b, step->format_at, NULL,
-                          "connector '%s' writes rows itself, it takes no format",
+                          "SR0608: connector '%s' writes rows itself, it takes no format",
                           step->sink->name);
         }
         return !step->format;
     }
     if (!n->format || n->format->encoder_size == 0) {
-        bind_fault_at(b, step->format_at.line ? step->format_at : bind_connector_place(step),
-                      "format: json", "dead-letter: connector '%s' needs a format that can write",
-                      step->sink->name);
+        bind_fault_at(
+            b, step->format_at.line ? step->format_at : bind_connector_place(step), "format: json",
+            "SR0608: dead-letter: connector '%s' needs a format that can write", step->sink->name);
         return false;
     }
     if (n->format->check &&
         n->format->check(n->format_conf, n->out, true, &n->format_flags, &err) != SR_OK) {
-        bind_fault_at(b, step->format_at, NULL, "format '%s': %s", n->format->name, err.words);
+        bind_fault_at(b, step->format_at, NULL, "SR0609: format '%s': %s", n->format->name,
+                      err.words);
         return false;
     }
     return true;
@@ -82,14 +83,14 @@ void bind_check_dead_letter(struct binder *b, const struct plan *p)
         bind_fault_at(
             b, bind_connector_place(step),
             "name a directory, or another connector; or run with parallelism 1",
-            "dead-letter: connector '%s' so can have %u writer%s, but %u tasks of this job "
+            "SR0508: dead-letter: connector '%s' so can have %u writer%s, but %u tasks of this job "
             "may set records aside",
             n->sink->name, n->sink_caps.parts_max, n->sink_caps.parts_max > 1 ? "s" : "", writers);
     }
     if (n->sink_caps.is_bounded_only && !p->is_bounded) {
-        bind_fault_at(b, bind_connector_place(step),
-                      "name a directory, or read bounded sources only",
-                      "dead-letter: this target is complete only at the end of a bounded job, and "
-                      "this job has no end");
+        bind_fault_at(
+            b, bind_connector_place(step), "name a directory, or read bounded sources only",
+            "SR0508: dead-letter: this target is complete only at the end of a bounded job, and "
+            "this job has no end");
     }
 }

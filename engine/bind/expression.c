@@ -11,7 +11,7 @@
 static const struct expr *bind_refused(struct scope *s, const struct ast *n,
                                        const struct sr_error *err)
 {
-    bind_fault(s->binder, s->text, n->at, NULL, "%s",
+    bind_fault(s->binder, s->text, n->at, NULL, "SR0702: %s",
                err->words[0] != '\0' ? err->words : "this expression has no meaning");
     return NULL;
 }
@@ -61,7 +61,8 @@ int32_t bind_column(struct scope *s, const struct ast *name)
     sr_assert(name->kind == AST_NAME && name->count > 0);
     const char *first = name->item[0]->name;
     if (!s->in) {
-        bind_fault(s->binder, s->text, name->at, NULL, "'%s': there are no columns here", first);
+        bind_fault(s->binder, s->text, name->at, NULL, "SR0601: '%s': there are no columns here",
+                   first);
         return -1;
     }
     bool is_qualified = name->count > 1 && bind_is_table(s, first);
@@ -71,14 +72,14 @@ int32_t bind_column(struct scope *s, const struct ast *name)
     if (found < 0) {
         const char *hint = bind_near_column(s, column);
         bind_fault(s->binder, s->text, name->item[part]->at, hint ? hint : bind_all_columns(s),
-                   "there is no column '%s'", column);
+                   "SR0601: there is no column '%s'", column);
         return -1;
     }
     if (part + 1 < name->count) {
         bool is_row = s->in->field[found].type.kind == SR_ROW;
         bind_fault(s->binder, s->text, name->item[part + 1]->at, NULL,
-                   is_row ? "fields of rows (%s.%s) are not supported yet"
-                          : "'%s' has no field '%s'",
+                   is_row ? "SR0207: fields of rows (%s.%s) are not supported yet"
+                          : "SR0601: '%s' has no field '%s'",
                    column, name->item[part + 1]->name);
         return -1;
     }
@@ -155,7 +156,7 @@ static const struct expr *bind_call(struct scope *s, const struct ast *n)
         if (i == 0 && item->kind == AST_NAME && item->count == 1 && bind_takes_unit(n->name)) {
             arg[i] = expr_string(a, item->item[0]->name, item->item[0]->len);
         } else if (item->kind == AST_STAR) {
-            bind_fault(s->binder, s->text, item->at, NULL, "%s does not take *", n->name);
+            bind_fault(s->binder, s->text, item->at, NULL, "SR0702: %s does not take *", n->name);
         } else {
             arg[i] = bind_expr(s, item);
         }
@@ -187,8 +188,9 @@ static const struct expr *bind_cast(struct scope *s, const struct ast *n)
     struct sr_error err = {0};
     uint32_t at = 0;
     if (type_parse(a, t->name, &type, &at, &err) != SR_OK) {
-        bind_fault(s->binder, s->text, t->at + at, NULL, "%s",
-                   at > 0 ? arena_printf(a, "in type %s: %s", t->name, err.words) : err.words);
+        bind_fault(s->binder, s->text, t->at + at, NULL, "SR0603: %s",
+                   at > 0 ? arena_printf(a, "SR0603: in type %s: %s", t->name, err.words)
+                          : err.words);
         return NULL;
     }
     if (!e) {
@@ -207,15 +209,16 @@ const struct expr *bind_expr(struct scope *s, const struct ast *n)
     if (s->agg) {
         e = agg_scope_bind(s, n, &is_settled);
     } else if (n->kind == AST_CALL && func_is_aggregate(n->name)) {
-        bind_fault(s->binder, s->text, n->at, NULL, "aggregate %s has no place here", n->name);
+        bind_fault(s->binder, s->text, n->at, NULL, "SR0702: aggregate %s has no place here",
+                   n->name);
         return NULL;
     }
     if (is_settled) {
         return e;
     }
     if (n->filter || n->is_distinct) {
-        bind_fault(s->binder, s->text, n->at, NULL, "%s is no aggregate: it takes no %s", n->name,
-                   n->is_distinct ? "DISTINCT" : "FILTER");
+        bind_fault(s->binder, s->text, n->at, NULL, "SR0702: %s is no aggregate: it takes no %s",
+                   n->name, n->is_distinct ? "DISTINCT" : "FILTER");
         return NULL;
     }
     if (n->kind == AST_NAME) {
@@ -242,7 +245,7 @@ const struct expr *bind_condition(struct scope *s, const struct ast *n, const ch
         e = expr_cast(s->binder->arena, e, &boolean, false, &err);
     }
     if (e && e->type.kind != SR_BOOLEAN) {
-        bind_fault(s->binder, s->text, n->at, NULL, "%s takes a BOOLEAN, this is %s", what,
+        bind_fault(s->binder, s->text, n->at, NULL, "SR0702: %s takes a BOOLEAN, this is %s", what,
                    type_text(s->binder->arena, &e->type));
         return NULL;
     }
@@ -259,7 +262,7 @@ bool bind_interval_ms(struct scope *s, const struct ast *n, int64_t *ms)
     e = program_fold(s->binder->arena, e, zone);
     if (e->kind != EXPR_LITERAL || e->is_null || e->type.kind != SR_INTERVAL_SECOND) {
         bind_fault(s->binder, s->text, n->at, "such as INTERVAL '1' MINUTE",
-                   "a constant interval of days, hours, minutes or seconds is needed here");
+                   "SR0702: a constant interval of days, hours, minutes or seconds is needed here");
         return false;
     }
     *ms = e->value.i;

@@ -37,7 +37,7 @@ const struct ast *bind_parse(struct binder *b, enum parse_what what, const struc
     const struct ast *n = NULL;
     struct parse_fault f = {0};
     if (parse_sql(b->arena, what, t->text, t->len, &n, &f) != SR_OK) {
-        bind_fault(b, t, f.at, f.hint, "%s", f.words);
+        bind_fault(b, t, f.at, f.hint, "SR0701: %s", f.words);
         return NULL;
     }
     return n;

@@ -12,7 +12,7 @@ static bool select_is_full(struct select *l)
     if (l->count < SELECT_COLUMNS_MAX) return false;
     if (!l->has_failed) {
         bind_fault(l->binder, l->text[l->count - 1], l->at[l->count - 1], NULL,
-                   "more than %u columns in one step", SELECT_COLUMNS_MAX);
+                   "SR0705: more than %u columns in one step", SELECT_COLUMNS_MAX);
     }
     l->has_failed = true;
     return true;
@@ -61,7 +61,7 @@ static void select_star(struct select *l, struct scope *s, const struct ast *sta
 {
     if (s->agg) {
         bind_fault(s->binder, s->text, star->at, "name the columns, such as keys and COUNT(*)",
-                   "* has no meaning behind a grouping");
+                   "SR0703: * has no meaning behind a grouping");
         l->has_failed = true;
         return;
     }
@@ -70,7 +70,8 @@ static void select_star(struct select *l, struct scope *s, const struct ast *sta
         bool is_table = (s->table && strcmp(table, s->table) == 0) ||
                         (s->alias && strcmp(table, s->alias) == 0);
         if (!is_table || star->item[0]->count > 1) {
-            bind_fault(s->binder, s->text, star->at, NULL, "'%s' is no input of this step", table);
+            bind_fault(s->binder, s->text, star->at, NULL, "SR0601: '%s' is no input of this step",
+                       table);
             l->has_failed = true;
             return;
         }
@@ -102,7 +103,7 @@ void select_add(struct select *l, struct scope *s, const struct ast *item)
     }
     if (e->type.kind == SR_NULL) {
         bind_fault(s->binder, s->text, n->at, "CAST(NULL AS STRING)",
-                   "column '%s' is a NULL of no type", name);
+                   "SR0702: column '%s' is a NULL of no type", name);
         l->has_failed = true;
         return;
     }
@@ -116,7 +117,7 @@ static bool select_is_unique(struct select *l)
         for (uint32_t k = 0; k < c; k++) {
             if (strcmp(l->field[c].name, l->field[k].name) == 0) {
                 bind_fault(l->binder, l->text[c], l->at[c], "give one of them another name: AS ...",
-                           "column '%s' is there twice", l->field[c].name);
+                           "SR0602: column '%s' is there twice", l->field[c].name);
                 is_good = false;
                 break;
             }

@@ -12,17 +12,18 @@ static bool sink_column(struct binder *b, const struct bound *s, struct select *
     int32_t found = schema_find(l->in, name);
     if (c->metadata[i]) {
         bind_fault(b, c->text[i], c->at[i], "leave it out of the sink's schema",
-                   "column '%s': sinks write no METADATA yet", name);
+                   "SR0207: column '%s': sinks write no METADATA yet", name);
         return false;
     }
     if (c->computed[i]) {
         bind_fault(b, c->text[i], c->at[i], "compute it in a transform",
-                   "column '%s': a sink has no computed columns", name);
+                   "SR0604: column '%s': a sink has no computed columns", name);
         return false;
     }
     if (found < 0) {
         bind_fault(b, c->text[i], c->at[i], "columns go to a sink by name",
-                   "column '%s' of sink '%s' is not among its input's", name, s->step->name.text);
+                   "SR0604: column '%s' of sink '%s' is not among its input's", name,
+                   s->step->name.text);
         return false;
     }
     const struct expr *e = expr_column(b->arena, l->in, (uint32_t)found);
@@ -34,7 +35,7 @@ static bool sink_column(struct binder *b, const struct bound *s, struct select *
         bind_fault(b, c->text[i], c->at[i],
                    arena_printf(b->arena, "CAST(%s AS %s) in a transform", name,
                                 type_text(b->arena, &c->field[i].type)),
-                   "column '%s' of sink '%s' is declared %s, its input has %s", name,
+                   "SR0604: column '%s' of sink '%s' is declared %s, its input has %s", name,
                    s->step->name.text, type_text(b->arena, &c->field[i].type),
                    type_text(b->arena, &l->in->field[found].type));
         return false;
@@ -54,7 +55,7 @@ static bool sink_extra(struct binder *b, const struct bound *s, const struct sel
         }
         if (!is_declared) {
             bind_fault(b, &s->step->name, 0, "declare it, or leave it out by `select`",
-                       "column '%s' of its input is not in the schema of sink '%s'",
+                       "SR0604: column '%s' of its input is not in the schema of sink '%s'",
                        l->in->field[i].name, s->step->name.text);
             is_good = false;
         }
@@ -113,7 +114,7 @@ static bool sink_check_format(struct binder *b, struct logic *n)
     if (n->sink_caps.makes_rows) {
         if (step->format) {
             bind_fault_at(b, step->format_at, NULL,
-                          "connector '%s' writes rows itself, it takes no format",
+                          "SR0608: connector '%s' writes rows itself, it takes no format",
                           step->sink->name);
             return false;
         }
@@ -121,12 +122,13 @@ static bool sink_check_format(struct binder *b, struct logic *n)
     }
     if (!step->format) {
         bind_fault_at(b, bind_connector_place(step), "format: csv, json or raw",
-                      "sink '%s' needs a format: connector '%s' writes bytes", step->name.text,
-                      step->sink->name);
+                      "SR0608: sink '%s' needs a format: connector '%s' writes bytes",
+                      step->name.text, step->sink->name);
         return false;
     }
     if (step->format->encoder_size == 0) {
-        bind_fault_at(b, step->format_at, NULL, "format '%s' cannot write", step->format->name);
+        bind_fault_at(b, step->format_at, NULL, "SR0608: format '%s' cannot write",
+                      step->format->name);
         return false;
     }
     const struct sr_schema *seen = sink_encoded(b, n);
@@ -135,7 +137,8 @@ static bool sink_check_format(struct binder *b, struct logic *n)
     }
     if (step->format->check &&
         step->format->check(step->format_conf, seen, true, &n->format_flags, &err) != SR_OK) {
-        bind_fault_at(b, step->format_at, NULL, "format '%s': %s", step->format->name, err.words);
+        bind_fault_at(b, step->format_at, NULL, "SR0609: format '%s': %s", step->format->name,
+                      err.words);
         return false;
     }
     return true;
@@ -149,16 +152,16 @@ static bool sink_check_changes(struct binder *b, const struct logic *n)
     if (!n->is_updating || can) {
         return true;
     }
-    bind_fault_at(b, bind_connector_place(step),
-                  !n->sink_caps.makes_rows
-                      ? "use a format that carries changes, such as debezium-json; or a sink that "
-                        "can replace rows; or group by a window"
-                  : n->out->keys == 0
-                      ? "a sink with a primary-key can replace rows; or group by a window"
-                      : "use a sink that can replace rows; or group by a window",
-                  "sink '%s' (%s) cannot take updating results: rows of its input change or go "
-                  "away later",
-                  step->name.text, step->sink->name);
+    bind_fault_at(
+        b, bind_connector_place(step),
+        !n->sink_caps.makes_rows
+            ? "use a format that carries changes, such as debezium-json; or a sink that "
+              "can replace rows; or group by a window"
+        : n->out->keys == 0 ? "a sink with a primary-key can replace rows; or group by a window"
+                            : "use a sink that can replace rows; or group by a window",
+        "SR0511: sink '%s' (%s) cannot take updating results: rows of its input change or go "
+        "away later",
+        step->name.text, step->sink->name);
     return false;
 }
 
@@ -167,7 +170,7 @@ static bool sink_check(struct binder *b, struct logic *n)
     const struct job_step *step = n->step;
     struct sr_error err = {0};
     if (step->sink->check && step->sink->check(step->conf, n->out, &n->sink_caps, &err) != SR_OK) {
-        bind_fault_at(b, bind_connector_place(step), NULL, "sink '%s': %s", step->name.text,
+        bind_fault_at(b, bind_connector_place(step), NULL, "SR0609: sink '%s': %s", step->name.text,
                       err.words);
         return false;
     }
@@ -201,7 +204,7 @@ void bind_sink(struct binder *b, struct bound *s)
     bool is_good = columns_read(b, s->step, &columns);
     if (columns.watermark) {
         bind_fault(b, columns.watermark_text, 0, "it belongs to a source",
-                   "sink '%s' takes no watermark", s->step->name.text);
+                   "SR0607: sink '%s' takes no watermark", s->step->name.text);
         is_good = false;
     }
     struct logic *input = bind_inputs(b, s);

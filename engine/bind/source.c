@@ -73,7 +73,7 @@ static int64_t source_find_metadata(struct source *o, uint32_t c, const char *ke
     }
     if (count == 0) {
         bind_fault(o->b, text, o->columns.at[c], NULL,
-                   "column '%s': connector '%s' has no metadata", o->columns.field[c].name,
+                   "SR0605: column '%s': connector '%s' has no metadata", o->columns.field[c].name,
                    t->name);
         return -1;
     }
@@ -86,7 +86,7 @@ static int64_t source_find_metadata(struct source *o, uint32_t c, const char *ke
     bind_fault(o->b, text, o->columns.at[c],
                near ? arena_printf(o->b->arena, "did you mean '%s'? there is: %s", near, all)
                     : arena_printf(o->b->arena, "there is: %s", all),
-               "column '%s': connector '%s' has no metadata '%s'", o->columns.field[c].name,
+               "SR0605: column '%s': connector '%s' has no metadata '%s'", o->columns.field[c].name,
                t->name, key);
     return -1;
 }
@@ -121,7 +121,7 @@ static bool source_see(struct source *o, uint32_t seen, uint32_t c)
     }
     if (!e) {
         bind_fault(o->b, o->columns.text[c], o->columns.at[c], NULL,
-                   "column '%s': the connector gives %s, which is no %s (%s)",
+                   "SR0605: column '%s': the connector gives %s, which is no %s (%s)",
                    o->columns.field[c].name, type_text(o->b->arena, from),
                    type_text(o->b->arena, to), err.words);
         return false;
@@ -179,7 +179,7 @@ static bool source_read(struct source *o)
     if (o->brought.fields == 0) {
         bind_fault_at(o->b, bind_connector_place(o->step),
                       "schema: a mapping of column names to types",
-                      "source '%s' needs a schema: connector '%s' does not bring one",
+                      "SR0606: source '%s' needs a schema: connector '%s' does not bring one",
                       o->step->name.text, o->step->source ? o->step->source->name : "(faulted)");
         return false;
     }
@@ -193,7 +193,8 @@ static const struct expr *source_compute(struct source *o, uint32_t c)
     const char *name = o->columns.field[c].name;
     bool is_twice = schema_find(&o->seen, name) >= 0;
     if (is_twice) {
-        bind_fault(o->b, s.text, o->columns.at[c], NULL, "column '%s' is there twice", name);
+        bind_fault(o->b, s.text, o->columns.at[c], NULL, "SR0602: column '%s' is there twice",
+                   name);
     }
     const struct expr *e = bind_expr(&s, o->columns.computed[c]);
     e = e && o->read.fields > o->brought.fields ? expr_replace(o->b->arena, e, o->seen_expr) : e;
@@ -237,18 +238,19 @@ static bool source_rowtime(struct source *o, const struct ast *w, const struct j
 {
     int32_t c = schema_find(&o->all, w->name);
     if (c < 0) {
-        bind_fault(o->b, t, w->at, NULL, "watermark: there is no column '%s'", w->name);
+        bind_fault(o->b, t, w->at, NULL, "SR0601: watermark: there is no column '%s'", w->name);
         return false;
     }
     const struct sr_type *type = &o->all.field[c].type;
     if (!source_is_time(type)) {
         bool is_close = type->kind == SR_TIMESTAMP || type->kind == SR_TIMESTAMP_LTZ;
-        bind_fault(o->b, t, w->at,
-                   is_close ? "write TIMESTAMP(3); bare TIMESTAMP has 6 digits, as in Flink"
-                            : "TO_TIMESTAMP or TO_TIMESTAMP_LTZ in a computed column makes one",
-                   "the time attribute '%s' must be TIMESTAMP or TIMESTAMP_LTZ of at most 3 "
-                   "digits, it is %s",
-                   w->name, type_text(o->b->arena, type));
+        bind_fault(
+            o->b, t, w->at,
+            is_close ? "write TIMESTAMP(3); bare TIMESTAMP has 6 digits, as in Flink"
+                     : "TO_TIMESTAMP or TO_TIMESTAMP_LTZ in a computed column makes one",
+            "SR0607: the time attribute '%s' must be TIMESTAMP or TIMESTAMP_LTZ of at most 3 "
+            "digits, it is %s",
+            w->name, type_text(o->b->arena, type));
         return false;
     }
     o->all.rowtime = c;
@@ -262,7 +264,7 @@ static bool source_needs_watermark(struct source *o, struct place at, const char
         return true;
     }
     bind_fault_at(o->b, at, "watermark: ts AS ts - INTERVAL '5' SECOND",
-                  "'%s' has no meaning without a watermark", option);
+                  "SR0607: '%s' has no meaning without a watermark", option);
     return false;
 }
 
@@ -278,9 +280,10 @@ static bool source_watermark(struct source *o)
     struct scope s = {.binder = o->b, .text = t, .in = &o->all};
     o->at = bind_expr(&s, w->item[0]);
     if (o->at && is_good && !source_is_time(&o->at->type)) {
-        bind_fault(o->b, t, w->item[0]->at, NULL,
-                   "a watermark is a TIMESTAMP or TIMESTAMP_LTZ of at most 3 digits, this is %s",
-                   type_text(o->b->arena, &o->at->type));
+        bind_fault(
+            o->b, t, w->item[0]->at, NULL,
+            "SR0607: a watermark is a TIMESTAMP or TIMESTAMP_LTZ of at most 3 digits, this is %s",
+            type_text(o->b->arena, &o->at->type));
         return false;
     }
     return is_good && o->at;
@@ -295,13 +298,13 @@ static bool source_check(struct source *o, struct logic *n)
     bool is_good = true;
     if (step->source->check &&
         step->source->check(step->conf, &o->brought, &n->source_caps, &err) != SR_OK) {
-        bind_fault_at(o->b, at, NULL, "source '%s': %s", step->name.text, err.words);
+        bind_fault_at(o->b, at, NULL, "SR0609: source '%s': %s", step->name.text, err.words);
         return false;
     }
     if (n->source_caps.makes_rows) {
         if (step->format) {
             bind_fault_at(o->b, step->format_at, NULL,
-                          "connector '%s' makes rows itself, it takes no format",
+                          "SR0608: connector '%s' makes rows itself, it takes no format",
                           step->source->name);
             is_good = false;
         }
@@ -309,17 +312,18 @@ static bool source_check(struct source *o, struct logic *n)
     }
     if (!step->format) {
         bind_fault_at(o->b, at, "format: csv, json or raw",
-                      "source '%s' needs a format: connector '%s' gives bytes", step->name.text,
-                      step->source->name);
+                      "SR0608: source '%s' needs a format: connector '%s' gives bytes",
+                      step->name.text, step->source->name);
         return false;
     }
     if (step->format->decoder_size == 0) {
-        bind_fault_at(o->b, step->format_at, NULL, "format '%s' cannot read", step->format->name);
+        bind_fault_at(o->b, step->format_at, NULL, "SR0608: format '%s' cannot read",
+                      step->format->name);
         return false;
     }
     if (step->format->check && step->format->check(step->format_conf, &o->brought, false,
                                                    &n->format_flags, &err) != SR_OK) {
-        bind_fault_at(o->b, step->format_at, NULL, "format '%s': %s", step->format->name,
+        bind_fault_at(o->b, step->format_at, NULL, "SR0609: format '%s': %s", step->format->name,
                       err.words);
         is_good = false;
     }

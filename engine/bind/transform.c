@@ -35,22 +35,23 @@ static bool bind_same_columns(struct binder *b, const struct bound *s, uint32_t 
     const struct job_text *t = s->step->from.count > i ? &s->step->from.item[i] : &s->step->name;
     if (first->fields != other->fields) {
         bind_fault(b, t, 0, "select the same columns in front of a union",
-                   "'%s' has %u columns, '%s' has %u", s->from[i]->step->name.text, other->fields,
-                   s->from[0]->step->name.text, first->fields);
+                   "SR0506: '%s' has %u columns, '%s' has %u", s->from[i]->step->name.text,
+                   other->fields, s->from[0]->step->name.text, first->fields);
         return false;
     }
     for (uint32_t c = 0; c < first->fields; c++) {
         if (!type_equal(&first->field[c].type, &other->field[c].type, false)) {
             bind_fault(b, t, 0, "CAST one of them in front of the union",
-                       "column %u, '%s', is %s in '%s' and %s in '%s'", c + 1, first->field[c].name,
-                       type_text(b->arena, &first->field[c].type), s->from[0]->step->name.text,
-                       type_text(b->arena, &other->field[c].type), s->from[i]->step->name.text);
+                       "SR0506: column %u, '%s', is %s in '%s' and %s in '%s'", c + 1,
+                       first->field[c].name, type_text(b->arena, &first->field[c].type),
+                       s->from[0]->step->name.text, type_text(b->arena, &other->field[c].type),
+                       s->from[i]->step->name.text);
             return false;
         }
         if (strcmp(first->field[c].name, other->field[c].name) != 0) {
             bind_fault(b, t, 0, "the inputs of a union have the same columns in the same order",
-                       "column %u is '%s' in '%s' and '%s' in '%s'", c + 1, first->field[c].name,
-                       s->from[0]->step->name.text, other->field[c].name,
+                       "SR0506: column %u is '%s' in '%s' and '%s' in '%s'", c + 1,
+                       first->field[c].name, s->from[0]->step->name.text, other->field[c].name,
                        s->from[i]->step->name.text);
             return false;
         }
@@ -131,7 +132,8 @@ struct logic *bind_inputs(struct binder *b, struct bound *s)
 static bool transform_group(struct transform *t, const struct ast *n, const struct job_text *text)
 {
     if (t->grouping.keys == AGG_KEYS_MAX) {
-        bind_fault(t->b, text, n->at, NULL, "more than %u columns to group by", AGG_KEYS_MAX);
+        bind_fault(t->b, text, n->at, NULL, "SR0705: more than %u columns to group by",
+                   AGG_KEYS_MAX);
         return false;
     }
     t->grouping.key[t->grouping.keys] = n;
@@ -145,7 +147,7 @@ static bool transform_set_window(struct transform *t, const struct ast *n, uint3
                                  const struct job_text *text)
 {
     if (t->grouping.window_text) {
-        bind_fault(t->b, text, n->at, NULL, "rows are grouped by one window at most");
+        bind_fault(t->b, text, n->at, NULL, "SR0704: rows are grouped by one window at most");
         return false;
     }
     t->grouping.window_text = text;
@@ -163,7 +165,7 @@ static bool transform_window(struct transform *t, const struct ast *n, const str
 {
     if (n->kind != AST_CALL || n->count < 1 || n->item[0]->kind != AST_NAME) {
         bind_fault(t->b, text, n->at, NULL,
-                   "a window is written TUMBLE(time column, INTERVAL '...' unit)");
+                   "SR0704: a window is written TUMBLE(time column, INTERVAL '...' unit)");
         return false;
     }
     return transform_set_window(t, n, 0, text);
@@ -225,7 +227,8 @@ static bool transform_group_window(struct transform *t, const struct ast *window
     }
     if (!has_start || !has_end) {
         bind_fault(t->b, text, window->at, "GROUP BY window_start, window_end, ...",
-                   "a window function is only supported with GROUP BY window_start and window_end");
+                   "SR0704: a window function is only supported with GROUP BY window_start and "
+                   "window_end");
         return false;
     }
     return transform_set_window(t, window, 1, text) && is_good;
@@ -256,7 +259,7 @@ static bool transform_read_sql(struct transform *t, const struct ast *q)
     const struct job_text *text = &t->step->sql;
     if (q->is_distinct) {
         bind_fault(t->b, text, q->at, "GROUP BY all columns gives the same",
-                   "SELECT DISTINCT is not supported yet");
+                   "SR0207: SELECT DISTINCT is not supported yet");
         return false;
     }
     const struct ast *list = q->item[AST_SELECT], *from = q->item[AST_FROM];
@@ -360,7 +363,7 @@ static bool transform_check_groups(struct transform *t)
     }
     if (t->is_grouped && t->items == 0 && !t->has_failed) {
         bind_fault(t->b, &t->step->name, 0, "select: [keys..., COUNT(*) AS n]",
-                   "step '%s' groups rows, but selects nothing", t->step->name.text);
+                   "SR0703: step '%s' groups rows, but selects nothing", t->step->name.text);
         return false;
     }
     if (t->is_grouped && t->items == 0) {
@@ -368,7 +371,7 @@ static bool transform_check_groups(struct transform *t)
     }
     if (t->having && !t->is_grouped) {
         bind_fault(t->b, &t->step->sql, t->having->at, "WHERE drops single rows",
-                   "HAVING without GROUP BY");
+                   "SR0703: HAVING without GROUP BY");
         return false;
     }
     return true;
@@ -386,7 +389,7 @@ static bool transform_check_late(struct transform *t, const struct logic *tail)
         return true;
     }
     bind_fault(t->b, &t->step->name, 0, "take it out, or write `window:`",
-               "step '%s': on-late needs a window", t->step->name.text);
+               "SR0704: step '%s': on-late needs a window", t->step->name.text);
     return false;
 }
 

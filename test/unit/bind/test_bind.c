@@ -300,7 +300,7 @@ START_TEST(constants_bind_without_columns)
     ck_assert_int_eq(bind_constant(a, "1 + 2 * 3", &e, &err), SR_OK);
     ck_assert_str_eq(type_text(a, &e->type), "INT NOT NULL");
     ck_assert_int_eq(bind_constant(a, "1 +\n x", &e, &err), SR_ECONFIG);
-    ck_assert_str_eq(err.words, "line 2, column 2: 'x': there are no columns here");
+    ck_assert_str_eq(err.words, "SR0601: line 2, column 2: 'x': there are no columns here");
     ck_assert_int_eq(bind_constant(a, "'a", &e, &err), SR_ECONFIG);
     arena_free(a);
 }
