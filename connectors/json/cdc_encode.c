@@ -11,13 +11,7 @@ sr_rc cdc_encode_open(struct cdc_encoder *x, const struct cdc_dialect *dialect,
 
 static bool cdc_encode_text(struct sr_out *out, const char *s)
 {
-    size_t len = strlen(s);
-    uint8_t *to = sr_out_room(out, len);
-    if (to) {
-        memcpy(to, s, len);
-        out->len += len;
-    }
-    return to != NULL;
+    return json_encode_bytes(out, s, strlen(s));
 }
 
 /* One row as an insert or a delete. */

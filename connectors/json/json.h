@@ -79,6 +79,7 @@ sr_rc json_encode_open(void *enc, const struct sr_format_open *o, struct sr_erro
 sr_rc json_encode(void *enc, struct sr_encode *e, struct sr_error *err);
 void json_encode_close(void *enc);
 
+bool json_encode_bytes(struct sr_out *out, const char *s, size_t len); /* false: out of memory */
 /* A row as one object, appended; `out` may be left with a part of it when that fails. */
 enum json_put_rc json_encode_object(const struct json_encoder *x, const struct sr_view *v,
                                     uint32_t r, struct sr_out *out);

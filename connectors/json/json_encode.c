@@ -98,7 +98,7 @@ static char *json_encode_row(const struct json_encoder *x, char *to, const struc
     return to;
 }
 
-static bool json_encode_bytes(struct sr_out *out, const char *s, size_t len)
+bool json_encode_bytes(struct sr_out *out, const char *s, size_t len)
 {
     uint8_t *to = sr_out_room(out, len);
     if (to) {

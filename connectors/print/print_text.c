@@ -31,7 +31,6 @@ bool print_text_can(const struct sr_type *t)
     case SR_TIMESTAMP:
     case SR_TIMESTAMP_LTZ:
     case SR_NULL:
-        return true;
     case SR_ARRAY:
     case SR_MAP:
     case SR_ROW:
@@ -200,6 +199,23 @@ static bool print_text_leaf(struct sr_out *out, const struct sr_column *c, uint3
     return to != NULL;
 }
 
+/* What stands in front of a value in its container. */
+static const char *print_text_before(const struct nest *n)
+{
+    if (n->depth == 0 || n->nth == 0) {
+        return "";
+    }
+    return n->level[n->depth - 1].c->type.kind == SR_MAP && n->child == 1 ? "=" : ", ";
+}
+
+static const char *print_text_open(enum sr_kind kind)
+{
+    if (kind == SR_ROW) {
+        return "+I[";
+    }
+    return kind == SR_MAP ? "{" : "[";
+}
+
 bool print_text_value(struct sr_out *out, const struct sr_column *c, uint32_t r)
 {
     if (!sr_is_nested(c->type.kind)) {
@@ -209,22 +225,13 @@ bool print_text_value(struct sr_out *out, const struct sr_column *c, uint32_t r)
     bool is_put = true;
     nest_begin(&n, c, r);
     for (enum nest_event e = nest_next(&n); is_put && e != NEST_DONE; e = nest_next(&n)) {
-        enum sr_kind kind = n.c->type.kind;
         if (e == NEST_CLOSE) {
-            is_put = print_text_put(out, kind == SR_MAP ? "}" : "]");
+            is_put = print_text_put(out, n.c->type.kind == SR_MAP ? "}" : "]");
             continue;
         }
-        if (n.depth > 0 && n.nth > 0) {
-            bool is_map = n.level[n.depth - 1].c->type.kind == SR_MAP;
-            is_put = print_text_put(out, is_map && n.child == 1 ? "=" : ", ");
-        }
-        if (e == NEST_VALUE) {
-            is_put = is_put && print_text_leaf(out, n.c, n.r);
-        } else {
-            is_put = is_put && print_text_put(out, kind == SR_ROW   ? "+I["
-                                                   : kind == SR_MAP ? "{"
-                                                                    : "[");
-        }
+        is_put = print_text_put(out, print_text_before(&n)) &&
+                 (e == NEST_OPEN ? print_text_put(out, print_text_open(n.c->type.kind))
+                                 : print_text_leaf(out, n.c, n.r));
     }
     return is_put;
 }
