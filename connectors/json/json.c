@@ -63,7 +63,8 @@ sr_rc json_check(const void *conf, const struct sr_schema *schema, bool is_write
 static const struct sr_format_type json_type = {
     .size = sizeof(struct sr_format_type),
     .name = "json",
-    .doc = "One JSON object a line, or a message; an array of objects is a row each.",
+    .doc = "One JSON object a line, or a message; an array of objects is a row each. NaN and "
+           "Infinity are written in quotes; half a surrogate pair makes a bad record.",
     .opts = json_opts,
     .conf_size = sizeof(struct json_conf),
     .decoder_size = sizeof(struct json_decoder),

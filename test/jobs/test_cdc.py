@@ -125,3 +125,20 @@ def what_cannot_keep_changes_is_a_fault(p):
     done = p.run("validate", job(p, "debezium", "sinks: {out: {from: in, connector: stdout, format: debezium-json, "
                                                 "debezium-json.schema-include: true}}"))
     assert done.returncode == 3 and b"schema-include is for reading" in done.stderr, done.stderr
+
+
+@test
+def mirror_keeps_the_table_and_counts_by_city(p):
+    anna = {"name": "Anna", "phones": ["1", "2"]}
+    rows = [("c", None, {"id": 1, "city": "Bonn", "customer": anna, "items": {"tea": 2}}),
+            ("c", None, {"id": 2, "city": "Bonn", "customer": None, "items": {}}),
+            ("u", {"id": 1, "city": "Bonn", "customer": anna, "items": {"tea": 2}},
+             {"id": 1, "city": "Ulm", "customer": anna, "items": {"tea": 3, "cup": 1}}),
+            ("d", {"id": 2, "city": "Bonn", "customer": None, "items": {}}, None)]
+    p.write("orders.json", "".join(json.dumps({"op": o, "before": b, "after": a}) + "\n" for o, b, a in rows))
+    ok(p.run("run", p.job("mirror.yaml"), env={"CHANGES_DIR": str(p.dir)}))
+    with sqlite3.connect(p.dir / "mirror.sqlite") as db:
+        (order,) = db.execute("SELECT * FROM orders")
+        assert list(db.execute("SELECT * FROM cities")) == [("Ulm", 1)]
+        assert list(db.execute("SELECT items ->> '$.tea', customer ->> '$.phones[1]' FROM orders")) == [(3, "2")]
+    assert order[:2] == (1, "Ulm") and json.loads(order[2]) == anna and json.loads(order[3]) == {"tea": 3, "cup": 1}
