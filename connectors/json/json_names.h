@@ -32,6 +32,29 @@ uint32_t json_names_find(const struct json_names *n, const char *key, uint32_t l
 void json_names_learn(struct json_names *n, uint32_t nth, const char *key, uint32_t len,
                       uint32_t column);
 
+/* Keys are short, so that to call memcmp would cost more than to compare. */
+static inline bool json_names_same(const char *a, const char *b, uint32_t len)
+{
+    uint64_t x = 0, y = 0;
+    if (len < 8) {
+        uint32_t i = 0;
+        while (i < len && a[i] == b[i]) {
+            i++;
+        }
+        return i == len;
+    }
+    for (uint32_t i = 0; i + 8 < len; i += 8) {
+        memcpy(&x, a + i, 8);
+        memcpy(&y, b + i, 8);
+        if (x != y) {
+            return false;
+        }
+    }
+    memcpy(&x, a + len - 8, 8);
+    memcpy(&y, b + len - 8, 8);
+    return x == y;
+}
+
 /* True: the n-th key is the one that was there last time, and *column its column. */
 static inline bool json_names_guess(const struct json_names *n, uint32_t nth, const char *key,
                                     uint32_t len, uint32_t *column)
@@ -40,7 +63,7 @@ static inline bool json_names_guess(const struct json_names *n, uint32_t nth, co
         return false;
     }
     const struct json_guess *g = &n->guess[nth];
-    if (g->len != len || len == 0 || memcmp(g->key, key, len) != 0) {
+    if (g->len != len || len == 0 || !json_names_same(g->key, key, len)) {
         return false;
     }
     *column = g->column;

@@ -62,11 +62,43 @@ static inline bool json_value_key(struct json_decoder *x, struct json_walk *w,
  * tells. */
 bool json_value_put_token(struct json_decoder *x, struct json_walk *w, const struct json_place *p,
                           const struct json_token *t, struct json_fault *fault);
+#define JSON_VALUE_DIGITS 18u /* that fit an int64_t whatever they are */
+
+/* Takes a plain integer, "-123", that is next, if the value is one. Anything else is left. */
+static inline bool json_value_plain(struct json_walk *w, int64_t *out)
+{
+    uint32_t at = json_walk_place(w);
+    uint32_t end = w->next + 1 < w->end ? w->base + w->at[w->next + 1] : w->stop;
+    const uint8_t *s = w->bytes + at;
+    uint32_t len = end - at, i = 0;
+    bool is_negative = len > 0 && s[0] == '-';
+    int64_t n = 0;
+    s += is_negative ? 1 : 0;
+    len -= is_negative ? 1 : 0;
+    if (len == 0 || len > JSON_VALUE_DIGITS || (s[0] == '0' && len > 1)) {
+        return false;
+    }
+    for (; i < len && s[i] >= '0' && s[i] <= '9'; i++) {
+        n = n * 10 + (s[i] - '0');
+    }
+    if (i < len) {
+        return false;
+    }
+    *out = is_negative ? -n : n;
+    w->next++;
+    return true;
+}
+
 /* Takes the value that is next and puts it. */
 static inline bool json_value_put(struct json_decoder *x, struct json_walk *w,
                                   const struct json_place *p, struct json_fault *fault)
 {
     struct json_token t = {0};
+    int64_t n = 0;
+    if (p->node->value.op == VALUE_I64 && w->next < w->end && json_value_plain(w, &n)) {
+        sr_put_i64(p->b, p->c, n);
+        return true;
+    }
     if (!json_walk_value(w, &t)) {
         return false;
     }
