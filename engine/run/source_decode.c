@@ -83,6 +83,24 @@ static sr_rc source_bads(struct source *s, const struct sr_decode *d, struct sr_
     return SR_OK;
 }
 
+sr_rc source_bad_row(struct source *s, uint32_t before, struct sr_error *err)
+{
+    const struct sr_poll *p = &s->block.poll;
+    const struct split *split = &source_find(s, p->split)->split;
+    struct letter one = {.node = s->node,
+                         .source = s->node,
+                         .split = split->id,
+                         .kind = ORIGIN_ROWS,
+                         .offset = split->done + before,
+                         .raw = p->bytes ? p->bytes + p->bad->at : NULL,
+                         .raw_len = p->bad->len,
+                         .words = p->bad->words,
+                         .words_len = (int)strnlen(p->bad->words, sizeof(p->bad->words))};
+    sr_rc rc = letters_judge(s->letters, &s->count, &one, err);
+    if (rc == SR_OK) source_say_skipped(s, &one);
+    return rc;
+}
+
 sr_rc source_passed(struct source *s, struct sr_error *err)
 {
     static const char words[] = "it is longer than source.max-record-size; its bytes are not kept";

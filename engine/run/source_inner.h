@@ -38,5 +38,7 @@ void source_narrow_poll(struct source *s);
 sr_rc source_set_aside(struct source *s, struct sr_view *v, struct sr_error *err);
 /* The reader has passed over a record that is longer than it holds: a bad one. */
 sr_rc source_passed(struct source *s, struct sr_error *err);
+/* The row behind `before` rows of the poll could not be read. */
+sr_rc source_bad_row(struct source *s, uint32_t before, struct sr_error *err);
 
 #endif

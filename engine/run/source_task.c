@@ -232,18 +232,23 @@ sr_rc source_seal(struct source *s, struct msg *m, struct sr_error *err)
 static sr_rc source_took_rows(struct source *s, uint32_t before, struct sr_error *err)
 {
     uint32_t rows = s->rows.rows - before;
-    if (rows == 0) return SR_OK;
+    uint32_t bads = s->block.poll.bad ? 1 : 0;
+    if (rows + bads == 0) return SR_OK;
     uint32_t number = s->block.poll.split;
-    sr_rc rc = source_begin_origin(s, ORIGIN_ROWS, before, err);
+    sr_rc rc = rows > 0 ? source_begin_origin(s, ORIGIN_ROWS, before, err) : SR_OK;
     if (rc == SR_OK) rc = source_fill_metadata(s, before, err);
+    if (rc == SR_OK && bads > 0) rc = source_bad_row(s, rows, err);
     if (rc != SR_OK) return rc;
-    s->node->source->consume(s->reader, number, rows);
-    source_find(s, number)->split.done += rows;
+    s->node->source->consume(s->reader, number, rows + bads);
+    source_find(s, number)->split.done += rows + bads;
     s->rows_split = number;
-    counters_add(&s->count, COUNTER_in, rows);
-    pace_spend(&s->pace, rows);
-    /* The next poll may bring another split's rows, which must not get into the same view. */
-    if (s->splits > 1 || sr_builder_is_full(&s->rows)) s->must_seal = true;
+    counters_add(&s->count, COUNTER_in, rows + bads);
+    pace_spend(&s->pace, rows + bads);
+    /* The next poll may bring another split's rows, which must not get into the same view; and rows
+     * of a view are numbered without a gap. */
+    if (s->splits > 1 || bads > 0 || sr_builder_is_full(&s->rows)) {
+        s->must_seal = s->rows.rows > 0;
+    }
     return SR_OK;
 }
 

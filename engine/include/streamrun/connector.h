@@ -121,6 +121,9 @@ struct sr_poll {
                    that the split gave before are counted */
     const struct sr_split *found; /* a split that the reader came upon, for whoever is free; good
                                      until the next poll; NULL: none */
+    /* makes_rows: the row behind those of this poll could not be read; bytes[at, at + len) are what
+     * it was, as people may read it. Good until the next poll; NULL: all could. */
+    const struct sr_bad *bad;
 };
 
 struct sr_source_type {
