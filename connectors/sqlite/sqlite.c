@@ -13,6 +13,7 @@
 
 #include "connectors/common/note.h"
 #include "connectors/common/sink_id.h"
+#include "connectors/sqlite/base.h"
 #include "connectors/sqlite/cell.h"
 #include "connectors/sqlite/redo.h"
 #include "connectors/sqlite/target.h"
@@ -334,7 +335,7 @@ static const struct sr_opt sqlite_opts[] = {
                   "writing waits."),
     SR_OPT_END};
 
-static const struct sr_sink_type sqlite_type = {
+const struct sr_sink_type sqlite_sink_type = {
     .size = sizeof(struct sr_sink_type),
     .name = "sqlite",
     .doc = "A table in an SQLite database, exactly-once.",
@@ -351,7 +352,8 @@ static const struct sr_sink_type sqlite_type = {
     .close = sqlite_close,
 };
 
-static const struct sr_sink_type *const sqlite_sinks[] = {&sqlite_type, NULL};
+static const struct sr_sink_type *const sqlite_sinks[] = {&sqlite_sink_type, NULL};
+static const struct sr_source_type *const sqlite_sources[] = {&sqlite_source_type, NULL};
 
 SR_PLUGIN(sqlite) = {
     .abi_major = SR_ABI_MAJOR,
@@ -359,5 +361,6 @@ SR_PLUGIN(sqlite) = {
     .name = "sqlite",
     .version = "0.1.0",
     .doc = "SQLite databases.",
+    .sources = sqlite_sources,
     .sinks = sqlite_sinks,
 };

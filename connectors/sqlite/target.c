@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "connectors/common/note.h"
+#include "connectors/sqlite/base.h"
 #include "connectors/sqlite/cell.h"
 #include "connectors/text/json_put.h"
 
@@ -14,38 +15,11 @@
 
 /* --- Faults ---------------------------------------------------------------------------------- */
 
-static sr_rc target_rc(int code)
-{
-    switch (code & 0xff) {
-    case SQLITE_BUSY:
-    case SQLITE_LOCKED:
-        return SR_EBUSY;
-    case SQLITE_NOMEM:
-        return SR_ENOMEM;
-    case SQLITE_FULL:
-        return SR_ENOSPC;
-    case SQLITE_CORRUPT:
-    case SQLITE_NOTADB:
-        return SR_ECORRUPT;
-    case SQLITE_PERM:
-    case SQLITE_READONLY:
-    case SQLITE_AUTH:
-    case SQLITE_CANTOPEN:
-        return SR_EACCESS;
-    case SQLITE_CONSTRAINT:
-    case SQLITE_MISMATCH:
-    case SQLITE_TOOBIG:
-        return SR_EDATA;
-    default:
-        return SR_EIO;
-    }
-}
-
 static sr_rc target_fail(struct target *t, const char *doing, struct sr_error *err)
 {
     int code = t->db ? sqlite3_extended_errcode(t->db) : SQLITE_NOMEM;
     const char *words = t->db ? sqlite3_errmsg(t->db) : "out of memory";
-    return t->host->fail(t->host, err, target_rc(code), "%s: cannot %s: %s", t->path, doing, words);
+    return t->host->fail(t->host, err, base_rc(code), "%s: cannot %s: %s", t->path, doing, words);
 }
 
 static sr_rc target_exec(struct target *t, const char *sql, const char *doing, struct sr_error *err)
@@ -385,10 +359,9 @@ static sr_rc target_step(struct target *t, sqlite3_stmt *s, int bound, uint64_t 
     int code = bound == SQLITE_OK ? sqlite3_step(s) : bound;
     sr_rc rc = SR_OK;
     if (code != SQLITE_DONE) {
-        rc =
-            t->host->fail(t->host, err, target_rc(code), "%s: row %llu cannot be written to %s: %s",
-                          t->path, (unsigned long long)row, t->table,
-                          bound == SQLITE_OK ? sqlite3_errmsg(t->db) : sqlite3_errstr(bound));
+        rc = t->host->fail(t->host, err, base_rc(code), "%s: row %llu cannot be written to %s: %s",
+                           t->path, (unsigned long long)row, t->table,
+                           bound == SQLITE_OK ? sqlite3_errmsg(t->db) : sqlite3_errstr(bound));
     }
     (void)sqlite3_reset(s); /* repeats the code of step */
     return rc;

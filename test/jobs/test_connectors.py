@@ -1,11 +1,13 @@
 """Connectors as people use them: what a sink writes and a source reads, also behind kill -9."""
+import base64
 import collections
+import json
 import random
 import shutil
 import sqlite3
 import subprocess
 
-from harness import SIGKILL, ended, ok, test, wait_for
+from harness import SIGKILL, SIGTERM, ended, ok, test, wait_for
 
 
 def rows_of(database, query):
@@ -308,3 +310,128 @@ sinks:
     ok(p.run("run", job, "--continue"))
     lines = [line for f in (p.dir / "out").glob("part-*") for line in f.read_text().splitlines()]
     assert sorted(int(line.split(",")[0]) for line in lines) == list(range(1, 10001)), len(lines)
+
+
+READ = """pipeline.name: reads
+execution.checkpointing: {interval: 10ms, dir: "file://%(dir)s/store"}
+restart-strategy.type: none
+sources:
+  events:
+    connector: sqlite
+    path: in.sqlite
+%(how)s
+    schema: {id: BIGINT, name: STRING, at: "TIMESTAMP(3)", price: "DECIMAL(10, 2)", share: DOUBLE, day: DATE, ok: BOOLEAN}
+sinks:
+  out: {from: events, connector: filesystem, path: out/, format: csv, sink.delivery-guarantee: exactly-once}
+"""
+
+
+def make_table(p, rows, where="", key="id INTEGER PRIMARY KEY"):
+    with sqlite3.connect(p.dir / "in.sqlite") as db:
+        db.execute(f"create table t ({key}, name TEXT, at TEXT, price TEXT, share REAL, day TEXT, ok INTEGER) {where}")
+        add_rows(db, rows)
+
+
+def add_rows(db, rows):
+    db.executemany("insert into t values (?, ?, ?, ?, ?, ?, ?)",
+                   [(i, f"n{i % 7}", f"2026-01-31 10:00:{i % 60:02d}.{i % 1000:03d}", f"{i}.50", i / 4, "2026-01-31", i % 2)
+                    for i in rows])
+
+
+def out_ids(p):
+    return sorted(int(line.split(",")[0]) for f in (p.dir / "out").glob("part-*")
+                  for line in f.read_text().splitlines())
+
+
+@test
+def a_table_is_read_as_its_schema_says(p):
+    make_table(p, [3, 1001])
+    with sqlite3.connect(p.dir / "in.sqlite") as db:
+        db.execute("insert into t values (7, NULL, NULL, 12, 3, NULL, NULL)")
+    job = p.write("job.yaml", READ % {"dir": p.dir, "how": "    table-name: t"})
+    ok(p.run("run", job))
+    lines = sorted(line for f in (p.dir / "out").glob("part-*") for line in f.read_text().splitlines())
+    assert lines == ['1001,n0,2026-01-31 10:00:41.001,1001.5,250.25,2026-01-31,true',
+                     '3,n3,2026-01-31 10:00:03.003,3.5,0.75,2026-01-31,true', "7,,,12,3.0,,"], lines
+
+
+@test
+def a_table_is_read_in_ranges_behind_kills(p):
+    make_table(p, range(1, 20001, 3))
+    expect = list(range(1, 20001, 3))
+    for n, how in enumerate(("table-name: t\n    scan.partition.num: 5\n    parallelism: 2",
+                             "table-name: t\n    scan.partition.column: name",
+                             "query: select * from t where id > 0\n    scan.partition.column: name")):
+        job = p.write("job.yaml", READ.replace("reads", f"reads{n}") % {
+            "dir": p.dir, "how": f"    {how}\n    rate-limit: 20000"})
+        for _ in range(2):
+            child = p.start("run", job, "--continue")
+            wait_for("checkpoints", lambda: child.poll() is not None or completed(p, f"reads{n}") >= 3)
+            child.send_signal(SIGKILL)
+            child.wait()
+        ok(p.run("run", job, "--continue"))
+        assert out_ids(p) == expect, (how, len(out_ids(p)))
+        shutil.rmtree(p.dir / "out")
+
+
+@test
+def bounds_limit_what_is_read(p):
+    make_table(p, range(100))
+    how = "    table-name: t\n    scan.partition.num: 3\n    scan.partition.lower-bound: 10\n    scan.partition.upper-bound: 20"
+    ok(p.run("run", p.write("job.yaml", READ % {"dir": p.dir, "how": how})))
+    assert out_ids(p) == list(range(10, 21))
+
+
+@test
+def what_no_column_can_hold_is_a_bad_row(p):
+    make_table(p, range(1, 6))
+    with sqlite3.connect(p.dir / "in.sqlite") as db:
+        db.execute("update t set day = '0000-00-00' where id = 3")
+    text = READ % {"dir": p.dir, "how": "    table-name: t"}
+    done = ok(p.run("run", p.write("job.yaml", text)), 1)
+    assert b"'0000-00-00'" in done.stderr and b"day" in done.stderr, done.stderr
+    text = text.replace("    table-name", "    on-error: dead-letter\n    table-name") + \
+        "dead-letter: {connector: filesystem, path: dead/, format: json}\n"
+    ok(p.run("run", "--fresh", p.write("job.yaml", text)))
+    assert out_ids(p) == [1, 2, 4, 5]
+    letters = [json.loads(line) for f in (p.dir / "dead").glob("*") for line in f.read_text().splitlines()]
+    assert len(letters) == 1 and letters[0]["offset"] == 2, letters
+    assert json.loads(base64.b64decode(letters[0]["raw"]))["day"] == "0000-00-00"
+
+
+@test
+def a_growing_table_is_followed(p):
+    """Equal values over the border of two looks are neither lost nor doubled; a later run goes on, too."""
+    make_table(p, [1, 1, 2], key="id INTEGER")
+    how = "    table-name: t\n    scan.incremental.column: id\n    scan.incremental.interval: 10 ms"
+    job = p.write("job.yaml", READ % {"dir": p.dir, "how": how})
+    child = p.start("run", job)
+    wait_for("the first rows", lambda: len(out_ids(p)) == 3)
+    with sqlite3.connect(p.dir / "in.sqlite") as db:
+        add_rows(db, [2, 2, 3])
+    wait_for("the next rows", lambda: len(out_ids(p)) == 6)
+    child.send_signal(SIGTERM)
+    ended(child)
+    with sqlite3.connect(p.dir / "in.sqlite") as db:
+        add_rows(db, [3, 4])
+    job = p.write("job.yaml", READ % {"dir": p.dir, "how": "    table-name: t\n    scan.incremental.column: id"})
+    for more in ([], [4, 5], []):
+        with sqlite3.connect(p.dir / "in.sqlite") as db:
+            add_rows(db, more)
+        ok(p.run("run", job, "--continue"))
+    assert out_ids(p) == [1, 1, 2, 2, 2, 3, 3, 4, 4, 5], out_ids(p)
+
+
+@test
+def what_cannot_be_read_is_said(p):
+    make_table(p, range(3), key="id INTEGER PRIMARY KEY", where="WITHOUT ROWID")
+    for how, code, words in (("table-name: t", 1, b"no rowids"), ("table-name: nothing", 1, b"no such table"),
+                             ("query: select 1 as id", 3, b"scan.partition.column"),
+                             ("table-name: t\n    query: x", 3, b"either"),
+                             ("table-name: t\n    scan.partition.column: nope", 1, b"no such column"),
+                             ("table-name: t\n    scan.incremental.interval: 1s", 3, b"scan.incremental.column")):
+        done = ok(p.run("run", p.write("job.yaml", READ % {"dir": p.dir, "how": "    " + how})), code)
+        assert words in done.stderr, done.stderr
+    done = ok(p.run("run", p.write("job.yaml", READ % {"dir": p.dir, "how": "    table-name: t"}),
+                    "-D", f"sources.events.path={p.dir}/absent"), 1)
+    assert b"there is no database" in done.stderr, done.stderr
