@@ -76,7 +76,7 @@ static void init_options(FILE *to, struct arena *a, const struct sr_opt *opts, c
 {
     for (int pass = 0; pass < 2; pass++) {
         for (const struct sr_opt *o = opts; o && o->key; o++) {
-            bool is_required = (o->flags & SR_OPT_REQUIRED) != 0;
+            bool is_required = (o->flags & (SR_OPT_REQUIRED | SR_OPT_USUAL)) != 0;
             if (is_required != (pass == 0) || init_is_written(o->key)) continue;
             if ((o->flags & (SR_OPT_IGNORED | SR_OPT_DEPRECATED)) != 0) continue;
             options_comment(to,

@@ -4,8 +4,8 @@
  *
  * A directory sink closes its parts at each checkpoint; where a sink.rolling-policy key was
  * written, they go on over checkpoints, and the checkpoint notes how much of them is valid. A
- * plain file always goes on, until the input ends. Compressed files are cut into members (pack.h) where a
- * checkpoint cuts them, so that what is valid is a whole file.
+ * plain file always goes on, until the input ends. Compressed files are cut into members (pack.h)
+ * where a checkpoint cuts them, so that what is valid is a whole file.
  *
  * Notes, by their first byte: FS_NOTE_* below.
  */

@@ -437,7 +437,8 @@ static void source_close(void *reader)
 static const struct sr_opt source_opts[] = {
     SR_OPT(struct scan_conf, "path", path, .flags = SR_OPT_REQUIRED | SR_OPT_PATH,
            .doc = "The database file."),
-    SR_OPT(struct scan_conf, "table-name", table, .doc = "The table, or view, that is read."),
+    SR_OPT(struct scan_conf, "table-name", table, .flags = SR_OPT_USUAL,
+           .doc = "The table, or view, that is read."),
     SR_OPT(struct scan_conf, "query", query, .flags = SR_OPT_OURS,
            .doc = "A SELECT of SQLite's whose rows are read, in place of a table."),
     SR_OPT(struct scan_conf, "scan.partition.column", column,

@@ -88,6 +88,7 @@ sr_rc source_bad_row(struct source *s, uint32_t before, struct sr_error *err)
     const struct sr_poll *p = &s->block.poll;
     const struct split *split = &source_find(s, p->split)->split;
     struct letter one = {.node = s->node,
+                         .step = s->node->step,
                          .source = s->node,
                          .split = split->id,
                          .kind = ORIGIN_ROWS,
@@ -96,7 +97,7 @@ sr_rc source_bad_row(struct source *s, uint32_t before, struct sr_error *err)
                          .raw_len = p->bad->len,
                          .words = p->bad->words,
                          .words_len = (int)strnlen(p->bad->words, sizeof(p->bad->words))};
-    sr_rc rc = letters_judge(s->letters, &s->count, &one, err);
+    sr_rc rc = source_judge(s, &one, err);
     if (rc == SR_OK) source_say_skipped(s, &one);
     return rc;
 }

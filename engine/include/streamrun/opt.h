@@ -49,9 +49,10 @@ enum {
     SR_OPT_REQUIRED = 1u << 0,
     SR_OPT_SECRET = 1u << 1,
     SR_OPT_DEPRECATED = 1u << 2,
-    SR_OPT_PATH = 1u << 3,   /* a path: made absolute once */
-    SR_OPT_OURS = 1u << 4,   /* streamrun's own, Flink does not have it */
-    SR_OPT_IGNORED = 1u << 5 /* Flink's; has no meaning on one machine: accepted with one notice */
+    SR_OPT_PATH = 1u << 3,    /* a path: made absolute once */
+    SR_OPT_OURS = 1u << 4,    /* streamrun's own, Flink does not have it */
+    SR_OPT_IGNORED = 1u << 5, /* Flink's; has no meaning on one machine: accepted with one notice */
+    SR_OPT_USUAL = 1u << 6    /* most write it: `streamrun init` shows it to be filled in */
 };
 
 struct sr_opt {
