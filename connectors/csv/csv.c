@@ -5,6 +5,7 @@
 #include <streamrun/plugin.h>
 #include <string.h>
 
+#include "connectors/csv/csv_nest.h"
 #include "connectors/csv/csv_scan.h"
 
 static const char *const csv_headers[] = {"none", "skip", "match", NULL};
@@ -29,7 +30,7 @@ static const struct sr_opt csv_opts[] = {
            .doc = "The text, unquoted, that stands for NULL. Not set: an empty field is '' for "
                   "STRING and NULL for other types, and NULL is written as nothing."),
     SR_OPT(struct csv_conf, "array-element-delimiter", array_delimiter, .def = ";",
-           .doc = "The character between the elements of an ARRAY."),
+           .doc = "What stands between the elements of an ARRAY, and the fields of a ROW."),
     SR_OPT(struct csv_conf, "write-bigdecimal-in-scientific-notation", is_scientific,
            .def = "true",
            .doc = "DECIMAL 100000 is written 1E+5 and 1.10 as 1.1; false: all digits, as they are."),
@@ -93,7 +94,11 @@ sr_rc csv_dialect_init(struct csv_dialect *d, const struct csv_conf *conf, struc
                               .escape = CSV_NONE,
                               .has_comments = conf->has_comments,
                               .is_lenient = conf->is_lenient,
-                              .null_literal = conf->null_literal};
+                              .null_literal = conf->null_literal,
+                              .decimal =
+                                  conf->is_scientific ? VALUE_DECIMAL_JAVA : VALUE_DECIMAL_FULL,
+                              .inner = conf->array_delimiter ? conf->array_delimiter : ";"};
+    d->inner_len = (uint32_t)strlen(d->inner);
     d->null_len = conf->null_literal ? (uint32_t)strlen(conf->null_literal) : 0;
     sr_rc rc = csv_take(err, "field-delimiter", conf->delimiter, &d->delimiter);
     if (rc == SR_OK && !conf->is_quote_disabled) {
@@ -111,6 +116,9 @@ sr_rc csv_dialect_init(struct csv_dialect *d, const struct csv_conf *conf, struc
     if (d->delimiter == d->escape) {
         return csv_fail(err, "escape-character", conf->escape, "is the field delimiter too");
     }
+    if (d->inner_len == 0 || strpbrk(d->inner, "\r\n")) {
+        return csv_fail(err, "array-element-delimiter", d->inner, "must be a text within a line");
+    }
     if (d->escape == d->quote) {
         d->escape = CSV_NONE; /* a doubled quote is what that means, and it is read anyway */
     }
@@ -124,19 +132,46 @@ sr_rc csv_dialect_init(struct csv_dialect *d, const struct csv_conf *conf, struc
     return SR_OK;
 }
 
+static sr_rc csv_check_schema(const struct sr_schema *schema, struct sr_error *err)
+{
+    for (uint32_t i = 0; i < schema->fields; i++) {
+        const struct sr_field *f = &schema->field[i];
+        if (csv_nest_can(&f->type)) {
+            continue;
+        }
+        char type[48];
+        value_type_name(&f->type, type);
+        if (err) {
+            err->rc = SR_ECONFIG;
+            (void)snprintf(err->words, sizeof(err->words),
+                           "format csv: column '%.60s': type %s is not supported by this format, "
+                           "only ARRAY and ROW of simple types are; declare it STRING to get its "
+                           "text",
+                           f->name, type);
+        }
+        return SR_ECONFIG;
+    }
+    return node_check_schema(schema, "the csv format", err);
+}
+
 sr_rc csv_columns_init(struct csv_columns *k, const struct sr_format_open *o, struct sr_error *err)
 {
     const struct sr_schema *s = o->schema;
+    uint32_t nodes = 0;
+    sr_rc rc = csv_check_schema(s, err);
+    if (rc != SR_OK) {
+        return rc;
+    }
     k->value = calloc(s->fields + 1, sizeof(*k->value));
-    if (!k->value) {
+    k->node = node_new(s, MOMENT_SPACE | MOMENT_T, MOMENT_SPACE, &nodes);
+    if (!k->value || !k->node) {
         return o->host->fail(o->host, err, SR_ENOMEM, "csv: out of memory");
     }
     k->count = s->fields;
     k->schema = s;
     for (uint32_t i = 0; i < s->fields; i++) {
-        if (!value_init(&k->value[i], &s->field[i], MOMENT_SPACE | MOMENT_T, MOMENT_SPACE)) {
-            return value_check_schema(s, "csv", err);
-        }
+        k->value[i] = k->node[i].value;
+        k->has_nested = k->has_nested || k->value[i].op == VALUE_NESTED;
     }
     return SR_OK;
 }
@@ -144,6 +179,7 @@ sr_rc csv_columns_init(struct csv_columns *k, const struct sr_format_open *o, st
 void csv_columns_done(struct csv_columns *k)
 {
     free(k->value);
+    free(k->node);
     *k = (struct csv_columns){0};
 }
 
@@ -155,7 +191,7 @@ static sr_rc csv_check(const void *conf, const struct sr_schema *schema, bool is
     struct csv_dialect d;
     sr_rc rc = csv_dialect_init(&d, conf, err);
     if (rc == SR_OK) {
-        rc = value_check_schema(schema, "csv", err);
+        rc = csv_check_schema(schema, err);
     }
     *flags = SR_FORMAT_RESYNC;
     *flags |= d.quote == CSV_NONE && d.escape == CSV_NONE ? SR_FORMAT_LINES : 0;

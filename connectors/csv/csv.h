@@ -5,7 +5,7 @@
 #include <streamrun/format.h>
 
 #include "connectors/text/copy.h"
-#include "connectors/text/value.h"
+#include "connectors/text/node.h"
 
 #define CSV_RECORD_BYTES_MAX (16u << 20) /* a longer one is an unclosed quote, or no csv */
 #define CSV_NONE             (-1)        /* no such character */
@@ -24,6 +24,9 @@ struct csv_dialect {
     bool has_comments, is_lenient;
     const char *null_literal; /* NULL: none */
     uint32_t null_len;
+    const char *inner; /* between the values of an ARRAY or ROW */
+    uint32_t inner_len;
+    enum value_decimal decimal; /* how they are written */
 };
 
 /* Fails with words about the option that is wrong; at plan time. */
@@ -33,6 +36,8 @@ sr_rc csv_dialect_init(struct csv_dialect *d, const struct csv_conf *conf, struc
 struct csv_columns {
     uint32_t count;
     struct value *value; /* owned */
+    struct node *node;   /* owned: the same, with what is inside of them */
+    bool has_nested;
     const struct sr_schema *schema;
 };
 
@@ -43,7 +48,9 @@ struct csv_encoder {
     const struct sr_host *host;
     struct csv_dialect dialect;
     struct csv_columns columns;
-    bool is_scientific, has_head;
+    bool has_head;
+    char *scratch; /* owned: a nested value before it is quoted */
+    size_t scratch_size;
     bool is_safe;                /* no text of a number or a time needs quotes */
     uint8_t mark[256];           /* by byte: CSV_MARK_* */
     struct copy_needles needles; /* a text without them is written as it is */

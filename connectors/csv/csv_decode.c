@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "connectors/csv/csv_nest.h"
 #include "connectors/csv/csv_plain.h"
 #include "connectors/text/utf8.h"
 
@@ -9,9 +10,11 @@
 struct csv_fault {
     enum value_rc rc;
     const struct value *value; /* NULL: the words are of the record */
+    const char *around;        /* the column that the value is in, when it is inside of one */
     const char *words;
     const char *text; /* of the field; may lie in the scratch */
     uint32_t len;
+    uint32_t mark; /* 1 + the field's first byte; 0: it is of the record */
 };
 
 sr_rc csv_decode_open(void *dec, const struct sr_format_open *o, struct sr_error *err)
@@ -66,7 +69,7 @@ static bool csv_decode_is_null(const struct csv_decoder *x, const struct csv_fie
         memcmp(text, d->null_literal, f->len) == 0) {
         return true;
     }
-    if (f->len > 0 || v->op == VALUE_TEXT) {
+    if (f->len > 0 || v->op == VALUE_TEXT || v->op == VALUE_NESTED) {
         return false;
     }
     return v->op != VALUE_BYTES || !f->is_quoted;
@@ -86,8 +89,22 @@ static const char *csv_decode_text(struct csv_decoder *x, const struct csv_field
     return x->scratch;
 }
 
+static enum value_rc csv_decode_nested(struct csv_decoder *x, struct sr_decode *d, uint32_t c,
+                                       struct csv_inside *inside, struct csv_fault *fault)
+{
+    enum value_rc rc = csv_nest_put(&x->dialect, &x->columns.node[c], d->out, c, inside);
+    if (rc != VALUE_OK) {
+        *fault = (struct csv_fault){.value = inside->value,
+                                    .around = x->columns.value[c].name,
+                                    .words = inside->words,
+                                    .text = inside->text,
+                                    .len = inside->len};
+    }
+    return rc;
+}
+
 static enum value_rc csv_decode_value(struct csv_decoder *x, struct sr_decode *d, uint32_t c,
-                                      const struct csv_field *f)
+                                      const struct csv_field *f, struct csv_fault *fault)
 {
     const struct value *v = &x->columns.value[c];
     if (csv_decode_is_null(x, f, v, (const char *)d->bytes + f->at)) {
@@ -98,8 +115,13 @@ static enum value_rc csv_decode_value(struct csv_decoder *x, struct sr_decode *d
     if (!text) {
         return VALUE_MEMORY;
     }
-    if (v->op == VALUE_TEXT && x->scan.index.has_high && !utf8_is_valid(text, len)) {
+    bool is_text = v->op == VALUE_TEXT || v->op == VALUE_NESTED;
+    if (is_text && x->scan.index.has_high && !utf8_is_valid(text, len)) {
         return VALUE_UTF8;
+    }
+    if (v->op == VALUE_NESTED) {
+        struct csv_inside inside = {.text = text, .len = len};
+        return csv_decode_nested(x, d, c, &inside, fault);
     }
     return value_put(d->out, c, v, text, len, f->has_marks ? NULL : d->buffer);
 }
@@ -109,9 +131,14 @@ static void csv_decode_refused(struct csv_decoder *x, struct sr_decode *d, uint3
                                const struct csv_field *f, struct csv_fault *fault)
 {
     const struct value *v = &x->columns.value[c];
-    bool is_fatal = fault->rc == VALUE_MEMORY || fault->rc == VALUE_MISSING;
+    bool is_whole =
+        !fault->around; /* a ROW with a NULL where there may be none can be NULL itself */
+    bool is_fatal = fault->rc == VALUE_MEMORY || (fault->rc == VALUE_MISSING && is_whole);
     if (x->dialect.is_lenient && !is_fatal) {
         fault->rc = value_put_null(d->out, c, v);
+    }
+    if (fault->around) {
+        return;
     }
     fault->value = v;
     fault->text = csv_decode_text(x, f, &fault->len);
@@ -133,8 +160,10 @@ static inline void csv_decode_field(struct csv_decoder *x, struct sr_decode *d, 
         sr_put_span(d->out, c, (uint32_t)(d->bytes - d->buffer->data) + f->at, f->len);
         return;
     }
-    fault->rc = csv_decode_value(x, d, c, f);
-    if (fault->rc != VALUE_OK) {
+    enum value_rc rc = csv_decode_value(x, d, c, f, fault);
+    fault->rc = rc;
+    if (rc != VALUE_OK) {
+        fault->mark = f->at + 1;
         csv_decode_refused(x, d, c, f, fault);
     }
 }
@@ -191,7 +220,18 @@ static enum csv_got csv_decode_record(struct csv_decoder *x, struct sr_decode *d
 static void csv_decode_words(const struct csv_decoder *x, struct sr_bad *bad, uint32_t fields,
                              const struct csv_fault *fault)
 {
-    if (fault->value) {
+    char path[90];
+    if (fault->value && fault->around) {
+        struct value named = *fault->value;
+        bool is_field = named.name[0] != '\0' && strcmp(named.name, fault->around) != 0;
+        (void)snprintf(path, sizeof(path), "%.40s%s%.40s", fault->around, is_field ? "." : "",
+                       is_field ? named.name : "");
+        named.name = path;
+        value_words(bad->words, sizeof(bad->words), &named, fault->rc, fault->text, fault->len);
+    } else if (fault->around) {
+        (void)snprintf(bad->words, sizeof(bad->words), "column '%.40s': %s", fault->around,
+                       fault->words);
+    } else if (fault->value) {
         value_words(bad->words, sizeof(bad->words), fault->value, fault->rc, fault->text,
                     fault->len);
     } else if (fields != x->columns.count && fault->rc == VALUE_BAD) {
@@ -221,6 +261,7 @@ static bool csv_decode_finish(struct csv_decoder *x, struct sr_decode *d, uint32
     struct sr_bad *bad = value_bad(d, at, len);
     if (bad) {
         csv_decode_words(x, bad, fields, fault);
+        bad->mark = fault->mark > at ? fault->mark - at : 0;
     }
     return bad != NULL;
 }

@@ -1,7 +1,8 @@
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "connectors/csv/csv.h"
+#include "connectors/csv/csv_nest.h"
 #include "connectors/text/base64.h"
 
 enum {
@@ -30,7 +31,6 @@ sr_rc csv_encode_open(void *enc, const struct sr_format_open *o, struct sr_error
     struct csv_encoder *x = enc;
     const struct csv_conf *conf = o->conf;
     x->host = o->host;
-    x->is_scientific = conf->is_scientific;
     x->has_head = conf->has_head;
     sr_rc rc = csv_dialect_init(&x->dialect, conf, err);
     const struct csv_dialect *d = &x->dialect;
@@ -59,6 +59,9 @@ void csv_encode_close(void *enc)
 {
     struct csv_encoder *x = enc;
     csv_columns_done(&x->columns);
+    free(x->scratch);
+    x->scratch = NULL;
+    x->scratch_size = 0;
 }
 
 /* Texts that would be read as something else: nothing, NULL, a comment, a byte order mark. */
@@ -137,7 +140,7 @@ static inline char *csv_encode_text(const struct csv_encoder *x, char *to, const
 static inline char *csv_encode_plain(const struct csv_encoder *x, char *to, const struct value *v,
                                      const struct sr_column *c, uint32_t r)
 {
-    enum value_decimal how = x->is_scientific ? VALUE_DECIMAL_JAVA : VALUE_DECIMAL_FULL;
+    enum value_decimal how = x->dialect.decimal;
     if (x->is_safe) {
         return to + value_print(v, c, r, how, to);
     }
@@ -164,11 +167,22 @@ static char *csv_encode_null(const struct csv_encoder *x, char *to)
     return to + x->dialect.null_len;
 }
 
-static char *csv_encode_value(const struct csv_encoder *x, char *to, const struct value *v,
+static char *csv_encode_nested(const struct csv_encoder *x, char *to, uint32_t c,
+                               const struct sr_column *column, uint32_t r)
+{
+    int64_t len = csv_nest_print(&x->dialect, &x->columns.node[c], column, r, x->scratch);
+    return len < 0 ? NULL : csv_encode_text(x, to, x->scratch, (uint32_t)len);
+}
+
+static char *csv_encode_value(const struct csv_encoder *x, char *to, uint32_t column,
                               const struct sr_column *c, uint32_t r)
 {
+    const struct value *v = &x->columns.value[column];
     if (!sr_is_valid(c, r)) {
         return csv_encode_null(x, to);
+    }
+    if (v->op == VALUE_NESTED) {
+        return csv_encode_nested(x, to, column, c, r);
     }
     if (v->op != VALUE_TEXT && v->op != VALUE_BYTES) {
         return csv_encode_plain(x, to, v, c, r);
@@ -196,8 +210,38 @@ static size_t csv_encode_size(const struct csv_encoder *x, const struct sr_encod
     return size;
 }
 
+/* What the nested values of the rows add; makes room for each of them. SIZE_MAX: out of memory. */
+static size_t csv_encode_nested_size(struct csv_encoder *x, const struct sr_encode *e)
+{
+    size_t size = 0, largest = 0;
+    for (uint32_t c = 0; c < x->columns.count; c++) {
+        const struct sr_column *column = e->view->col[c];
+        for (uint32_t i = 0; x->columns.value[c].op == VALUE_NESTED && i < e->count; i++) {
+            uint32_t r = sr_row(e->view, e->from + i);
+            size_t one = sr_is_valid(column, r) ? csv_nest_size(&x->dialect, column, r) : 0;
+            largest = one > largest ? one : largest;
+            size += 2 * one;
+        }
+    }
+    if (largest > x->scratch_size) {
+        char *grown = realloc(x->scratch, largest);
+        if (!grown) {
+            return SIZE_MAX;
+        }
+        x->scratch = grown;
+        x->scratch_size = largest;
+    }
+    return size;
+}
+
 static sr_rc csv_encode_cannot(const struct csv_encoder *x, uint32_t c, struct sr_error *err)
 {
+    if (x->columns.value[c].op == VALUE_NESTED && x->dialect.quote != CSV_NONE) {
+        return x->host->fail(x->host, err, SR_EDATA,
+                             "csv: column '%s' holds a value with csv.array-element-delimiter in "
+                             "it, or a single empty one, which could not be read again",
+                             x->columns.value[c].name);
+    }
     return x->host->fail(x->host, err, SR_EDATA,
                          "csv: column '%s' holds a delimiter or a newline, which cannot be written "
                          "without csv.quote-character or csv.escape-character",
@@ -210,7 +254,7 @@ static char *csv_encode_row(const struct csv_encoder *x, char *to, const struct 
 {
     const char delimiter = (char)x->dialect.delimiter;
     for (uint32_t c = 0; c < x->columns.count; c++) {
-        to = csv_encode_value(x, to, &x->columns.value[c], v->col[c], r);
+        to = csv_encode_value(x, to, c, v->col[c], r);
         if (!to) {
             *col = c;
             return NULL;
@@ -223,9 +267,11 @@ static char *csv_encode_row(const struct csv_encoder *x, char *to, const struct 
 
 sr_rc csv_encode(void *enc, struct sr_encode *e, struct sr_error *err)
 {
-    const struct csv_encoder *x = enc;
+    struct csv_encoder *x = enc;
     e->done = 0;
-    char *base = (char *)sr_out_room(e->out, csv_encode_size(x, e));
+    size_t nested = x->columns.has_nested ? csv_encode_nested_size(x, e) : 0;
+    char *base =
+        nested == SIZE_MAX ? NULL : (char *)sr_out_room(e->out, csv_encode_size(x, e) + nested);
     if (!base && e->count > 0) {
         return x->host->fail(x->host, err, SR_ENOMEM, "csv: out of memory");
     }

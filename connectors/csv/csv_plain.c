@@ -1,5 +1,6 @@
 #include "connectors/csv/csv_plain.h"
 
+#include "connectors/csv/csv_nest.h"
 #include "connectors/text/number.h"
 #include "connectors/text/utf8.h"
 
@@ -52,6 +53,12 @@ static inline enum value_rc csv_plain_value(const struct csv_decoder *x, struct 
     int64_t n = 0;
     if (v->op == VALUE_TEXT) {
         return csv_plain_text(x, d, c, at, len);
+    }
+    if (v->op == VALUE_NESTED) {
+        struct csv_inside inside = {.text = s, .len = len};
+        return x->scan.index.has_high && !utf8_is_valid(s, len)
+                   ? VALUE_UTF8
+                   : csv_nest_put(&x->dialect, &x->columns.node[c], d->out, c, &inside);
     }
     if (len == 0) {
         return value_put_null(d->out, c, v);

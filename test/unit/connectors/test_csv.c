@@ -2,7 +2,7 @@
 #include <streamrun/plugin.h>
 #include <string.h>
 
-#include "connectors/csv/csv.h"
+#include "connectors/csv/csv_scan.h"
 #include "engine/base/bytes.h"
 #include "test/kit/format_kit.h"
 #include "test/unit/unit.h"
@@ -438,12 +438,106 @@ START_TEST(options_that_make_no_sense_are_refused)
         ck_assert_int_eq(csv_dialect_init(&d, &c, &err), SR_OK);
         ck_assert_int_eq(d.delimiter, good[i][1][0]);
     }
+    static const char *const types[][2] = {
+        {"a MAP<STRING, INT>", "column 'a': type MAP is not supported"},
+        {"n INT, a ARRAY<ARRAY<INT>>", "column 'a': type ARRAY is not supported"},
+        {"a ROW<x INT, y ROW<z INT>>", "only ARRAY and ROW of simple types are"},
+    };
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        set_up();
+        format_kit_open(&k, sr_plugin_csv.formats[0], conf, types[i][0]);
+        uint32_t flags = 0;
+        ck_assert_int_eq(k.type->check(conf, &k.schema, true, &flags, &err), SR_ECONFIG);
+        ck_assert_msg(strstr(err.words, types[i][1]) != NULL, "%s", err.words);
+        close_kit();
+    }
+}
+END_TEST
+
+/* The first case, and how it is written, are Flink 2.3's. */
+START_TEST(a_field_may_hold_an_array_or_a_row)
+{
     set_up();
-    format_kit_open(&k, sr_plugin_csv.formats[0], conf, "a ARRAY<INT>");
-    uint32_t flags = 0;
-    ck_assert_int_eq(k.type->check(conf, &k.schema, true, &flags, &err), SR_ECONFIG);
-    ck_assert_ptr_nonnull(strstr(err.words, "column 'a': type ARRAY is not supported"));
+    open_kit("a INT, b ARRAY<INT>, c ARRAY<STRING>, d ROW<x INT, y STRING>, e ARRAY<DATE>");
+    format_kit_check_values(
+        &k,
+        "1,1;2;3,x;y,7;row,1970-01-02;1970-01-03\n2,,,,\n"
+        "3,\"4;5\",\"a;\"\"q\"\"\",8;,\n4,;6, b ;,;,\n",
+        "1|[1, 2, 3]|['x', 'y']|(7, 'row')|[1, 2]\n2|[]|[]|NULL|[]\n"
+        "3|[4, 5]|['a', '\"q\"']|(8, '')|[]\n4|[NULL, 6]|[' b ', '']|(NULL, '')|[]\n");
+    const char *text =
+        "1,1;2,x;y,7;row,1970-01-02\n2,,,,\n3,\"4;x\",\"a\",8;,\n4,5,\xff,,\n5,,,,\n";
+    format_kit_check_feeds(&k, text, (uint32_t)strlen(text));
+    format_kit_check_wanted(&k, text, 33); /* the good ones */
+    const char *good = "1,2;3,x,4;y,";
+    format_kit_check_bad(&k, good, "1,2;z;4,x,4;y,", "column 'b': 'z' is not a value of type INT");
+    format_kit_check_bad(&k, good, "1,2,x,q;y,", "column 'd.x': 'q' is not a value of type INT");
+    format_kit_check_bad(&k, good, "1,2,x,4,", "column 'd': the ROW has too few fields");
+    format_kit_check_bad(&k, good, "1,2,x,4;y;z,", "column 'd': the ROW has too many fields");
+    format_kit_check_bad(&k, good, "1,2,x,4;\xff,", "column 'd': the text is not valid UTF-8");
+    format_kit_check_encode(&k, "1,;3,\"p;s,t;u\"\"v\",5;z,1970-01-02;\n2,,,;,\n",
+                            "1,;3,\"p;s,t;u\"\"v\",5;z,1970-01-02;\n2,\"\",\"\",;,\"\"\n");
     close_kit();
+    set_up();
+    conf->array_delimiter = "||";
+    conf->null_literal = "-";
+    conf->is_lenient = true;
+    open_kit("b ARRAY<DECIMAL(5, 2)>, d ROW<x STRING NOT NULL, y BYTES>");
+    format_kit_check_values(&k, "1.5||-||2,a||AQ==\n-,-\n,\nx||1,b\n1,-||\n",
+                            "[150, NULL, 200]|('a', '\\x01')\nNULL|NULL\n[]|NULL\nNULL|NULL\n"
+                            "[100]|NULL\n");
+    close_kit();
+}
+END_TEST
+
+/* Read with other delimiters, so that there are values that these here cannot hold. */
+START_TEST(what_could_not_be_read_again_is_not_written)
+{
+    static const struct {
+        const char *columns, *text, *written; /* NULL: cannot be */
+    } cases[] = {
+        {"a ARRAY<STRING>", "x|y;z\n", NULL},      {"a ARRAY<STRING>", "\"\"\n", "\"\"\n"},
+        {"a ARRAY<STRING>", "-|\n", "-;\n"},       {"a ARRAY<STRING>", "x|N\n", NULL},
+        {"a ROW<x STRING NOT NULL>", "N\n", NULL}, {"a ARRAY<INT>", "-5|6\n", "-5;6\n"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        set_up();
+        conf->array_delimiter = "|";
+        open_kit(cases[i].columns);
+        struct csv_decoder dec = {0};
+        struct sr_format_open o = {sizeof(o), &k.host, conf, &k.schema};
+        struct sr_builder b;
+        struct sr_view *v = NULL;
+        uint32_t row_at[SR_BATCH_ROWS];
+        struct sr_decode d = {.bytes = (const uint8_t *)cases[i].text,
+                              .len = (uint32_t)strlen(cases[i].text),
+                              .out = &b,
+                              .row_at = row_at};
+        ck_assert_int_eq(k.type->decode_open(&dec, &o, &err), SR_OK);
+        ck_assert_int_eq(builder_open(&b, k.home, &k.host, &k.schema, NULL, &err), SR_OK);
+        ck_assert_int_eq(k.type->decode(&dec, &d, &err), SR_OK);
+        ck_assert_int_eq(builder_seal(&b, &v, &err), SR_OK);
+        conf->array_delimiter = ";";
+        conf->null_literal = "N";
+        struct csv_encoder x = {0};
+        struct sr_out out = bytes_out();
+        struct sr_encode e = {.view = v, .count = 1, .out = &out};
+        ck_assert_int_eq(k.type->encode_open(&x, &o, &err), SR_OK);
+        sr_rc rc = k.type->encode(&x, &e, &err);
+        if (cases[i].written) {
+            ck_assert_msg(rc == SR_OK, "%s", err.words);
+            ck_assert_mem_eq(out.data, cases[i].written, strlen(cases[i].written));
+        } else {
+            ck_assert_int_eq(rc, SR_EDATA);
+            ck_assert_ptr_nonnull(strstr(err.words, "csv.array-element-delimiter"));
+        }
+        k.type->encode_close(&x);
+        k.type->decode_close(&dec);
+        bytes_free(&out);
+        view_release(v);
+        builder_close(&b);
+        close_kit();
+    }
 }
 END_TEST
 
@@ -481,4 +575,5 @@ UNIT_MAIN("csv", records_are_the_same_however_bytes_arrive, a_newline_pair_may_b
           every_type_comes_back, what_is_written_looks_as_flink_writes_it,
           a_header_is_written_when_asked_for, what_cannot_be_written_is_refused_and_counted,
           columns_nobody_wants_change_nothing, a_message_is_one_record,
-          options_that_make_no_sense_are_refused, records_may_be_longer_than_the_index)
+          options_that_make_no_sense_are_refused, a_field_may_hold_an_array_or_a_row,
+          what_could_not_be_read_again_is_not_written, records_may_be_longer_than_the_index)
