@@ -87,15 +87,16 @@ static enum cli_exit load_bind(struct cli *c, struct loaded *l, sr_rc rc)
 enum cli_exit load_job(struct cli *c, const struct args *a, const char *path, const char *text,
                        struct loaded *l)
 {
-    return load_changed(c, a, path, text, NULL, NULL, l);
-}
-
-enum cli_exit load_changed(struct cli *c, const struct args *a, const char *path, const char *text,
-                           enum cli_exit (*change)(void *ctx, struct job *job), void *ctx,
-                           struct loaded *l)
-{
     sr_rc rc = SR_OK;
     enum cli_exit code = load_read(c, a, path, text, l, &rc);
-    if (code == CLI_OK && change && rc == SR_OK && l->job) code = change(ctx, l->job);
+    return code == CLI_OK ? load_bind(c, l, rc) : code;
+}
+
+enum cli_exit load_changed(struct cli *c, const struct args *a, const char *path,
+                           const struct load_change *change, struct loaded *l)
+{
+    sr_rc rc = SR_OK;
+    enum cli_exit code = load_read(c, a, path, NULL, l, &rc);
+    if (code == CLI_OK && rc == SR_OK && l->job) code = change->job(change->ctx, l->job);
     return code == CLI_OK ? load_bind(c, l, rc) : code;
 }

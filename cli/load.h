@@ -17,9 +17,12 @@ struct loaded {
 enum cli_exit load_job(struct cli *c, const struct args *a, const char *path, const char *text,
                        struct loaded *l);
 
-/* The same, but what was read is changed before it is bound. An answer other than CLI_OK ends it. */
-enum cli_exit load_changed(struct cli *c, const struct args *a, const char *path, const char *text,
-                           enum cli_exit (*change)(void *ctx, struct job *job), void *ctx,
-                           struct loaded *l);
+/* What was read is changed before it is bound; an answer other than CLI_OK ends it. */
+struct load_change {
+    enum cli_exit (*job)(void *ctx, struct job *job);
+    void *ctx;
+};
+enum cli_exit load_changed(struct cli *c, const struct args *a, const char *path,
+                           const struct load_change *change, struct loaded *l);
 
 #endif

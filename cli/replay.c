@@ -251,7 +251,8 @@ static enum cli_exit replay_batch(struct replay *r)
     a->given[a->options++].option = &drain;
     enum cli_exit code = replay_headers(r, a);
     if (code != CLI_OK) return code;
-    code = load_changed(c, a, r->loaded->job->file, NULL, replay_change, r, &loaded);
+    struct load_change change = {.job = replay_change, .ctx = r};
+    code = load_changed(c, a, r->loaded->job->file, &change, &loaded);
     if (loaded.faults) show_faults(c, loaded.faults);
     if (code == CLI_OK) code = replay_check_sinks(r, loaded.plan);
     return code == CLI_OK ? run_loaded(c, a, &loaded) : code;

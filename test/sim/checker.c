@@ -1,12 +1,15 @@
 #include "test/sim/checker.h"
 
 #include <sqlite3.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/base64.h"
 #include "engine/base/hash.h"
 
 struct lines {
+    bool is_ordered; /* rows of a split come in order */
     char **line;
     uint32_t count, room;
 };
@@ -76,7 +79,10 @@ static void checker_fold(const struct scene *s, struct lines *out)
     char text[160];
     for (uint32_t split = 0; split < s->splits; split++) {
         for (uint32_t i = 0; i < s->rows; i++) {
-            checker_count(s, split, i, sums, &count);
+            struct scene_row r = scene_row(s, split, i);
+            if (!scene_is_bad(s, &r)) {
+                checker_count(s, split, i, sums, &count);
+            }
         }
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -102,7 +108,7 @@ static void checker_expect(const struct scene *s, struct lines *out)
     for (uint32_t split = 0; split < s->splits; split++) {
         for (uint32_t i = 0; i < s->rows; i++) {
             struct scene_row r = scene_row(s, split, i);
-            if (r.v != 7) {
+            if (r.v != 7 && !scene_is_bad(s, &r)) {
                 int n = snprintf(text, sizeof(text), "%lld,%lld,%lld,%lld", (long long)r.split,
                                  (long long)r.seq, (long long)r.k, (long long)r.v + 1);
                 lines_add(out, text, (size_t)n);
@@ -120,7 +126,8 @@ static void checker_order(struct world *w, const struct lines *l, uint32_t from,
     for (uint32_t i = 0; i < 64; i++) {
         last[i] = -1;
     }
-    for (uint32_t i = from; w->scene.shape == SCENE_ROWS && i < l->count; i++) {
+    bool is_rows = w->scene.shape == SCENE_ROWS && l->is_ordered;
+    for (uint32_t i = from; is_rows && i < l->count; i++) {
         int split = 0, seq = 0;
         if (sscanf(l->line[i], "%d,%d", &split, &seq) != 2 || split < 0 || split > 63) {
             world_fail(w, "%s has a line that is no row: %s", where, l->line[i]);
@@ -152,17 +159,17 @@ static void checker_read_file(struct world *w, const char *path, struct lines *o
     checker_order(w, out, from, path);
 }
 
-static void checker_read_files(struct world *w, struct lines *out)
+static void checker_read_files(struct world *w, const char *dir, struct lines *out)
 {
     const struct sr_files *f = disk_files(w->disk);
     struct sr_error err = {0};
     char **names = NULL;
-    if (f->list(f, "/out", &names, &err) != SR_OK) {
+    if (f->list(f, dir, &names, &err) != SR_OK) {
         return; /* nothing was ever written */
     }
     for (char **n = names; *n; n++) {
         char path[1024];
-        (void)snprintf(path, sizeof(path), "/out/%s", *n);
+        (void)snprintf(path, sizeof(path), "%s/%s", dir, *n);
         if (**n == '.' && w->was_haunted) {
             continue; /* of a process that wrote on after its successor had cleaned up */
         }
@@ -211,7 +218,7 @@ static void checker_read(struct world *w, struct lines *out)
     case SCENE_PARTS:
     case SCENE_FILE:
     case SCENE_STAGED:
-        checker_read_files(w, out);
+        checker_read_files(w, "/out", out);
         break;
     case SCENE_SQLITE:
         checker_read_sqlite(w, out);
@@ -282,9 +289,61 @@ static void checker_balance(struct world *w, const struct history *h, const stru
     }
 }
 
-void checker_check(struct world *w, const struct history *h)
+/* --- Dead letters ----------------------------------------------------------------------------- */
+
+/* "split,seq" of the record that a letter holds: by the place of a row that the source made, by the
+ * bytes of a CSV line. */
+static void checker_letter(struct world *w, char **line)
+{
+    static const char place[] = "\"split\":\"split-", field[] = "\"raw\":\"";
+    uint8_t bytes[512] = "";
+    size_t size = 0;
+    int split = -1, seq = -1;
+    const char *made = strstr(*line, place);
+    const char *raw = strstr(*line, field);
+    size_t len = raw ? strcspn(raw + strlen(field), "\"") : 0;
+    bool is_read = raw && len < sizeof(bytes) &&
+                   base64_read(raw + strlen(field), len, bytes, &size) && size > 0;
+    int got = made ? sscanf(made + strlen(place), "%d\",\"offset\":%d", &split, &seq)
+                   : sscanf((const char *)bytes, "%d,%d", &split, &seq);
+    if (!is_read || got != 2) {
+        world_fail(w, "a dead letter holds no row: %s", *line);
+        return;
+    }
+    free(*line);
+    if (asprintf(line, "%d,%d", split, seq) < 0) {
+        *line = NULL;
+    }
+}
+
+/* Every row that could not be computed is there, once. */
+static void checker_letters(struct world *w)
 {
     struct lines expect = {0}, got = {0};
+    char text[64];
+    for (uint32_t split = 0; split < w->scene.splits; split++) {
+        for (uint32_t i = 0; i < w->scene.rows; i++) {
+            struct scene_row r = scene_row(&w->scene, split, i);
+            if (scene_is_bad(&w->scene, &r)) {
+                int n = snprintf(text, sizeof(text), "%u,%u", split, i);
+                lines_add(&expect, text, (size_t)n);
+            }
+        }
+    }
+    checker_read_files(w, "/dead", &got);
+    for (uint32_t i = 0; i < got.count && !world_has_failed; i++) {
+        checker_letter(w, &got.line[i]);
+    }
+    if (!world_has_failed) {
+        checker_compare(w, &expect, &got);
+    }
+    lines_done(&expect);
+    lines_done(&got);
+}
+
+void checker_check(struct world *w, const struct history *h)
+{
+    struct lines expect = {0}, got = {.is_ordered = true};
     checker_expect(&w->scene, &expect);
     checker_read(w, &got);
     bool is_exact = !w->scene.is_proctime && (w->scene.knows_late || !w->scene.has_late_rows);
@@ -296,6 +355,9 @@ void checker_check(struct world *w, const struct history *h)
     }
     if (!world_has_failed && !is_exact) {
         checker_balance(w, h, &got);
+    }
+    if (!world_has_failed && w->scene.has_bad_rows) {
+        checker_letters(w);
     }
     lines_done(&expect);
     lines_done(&got);

@@ -45,6 +45,7 @@ struct scene scene_of(uint64_t seed)
     s.has_sqlite_store = scene_draw(seed, 4, 2) == 0;
     s.is_proctime = s.shape == SCENE_WINDOWS && scene_draw(seed, 41, 6) == 0;
     s.has_late_rows = s.shape == SCENE_WINDOWS && !s.is_proctime && scene_draw(seed, 5, 2) == 0;
+    s.has_bad_rows = !s.has_late_rows && !s.is_proctime && scene_draw(seed, 16, 2) == 0;
     s.splits = s.has_late_rows ? 1 : 1 + scene_draw(seed, 6, 5);
     s.rows = 20 + scene_draw(seed, 7, 400);
     s.keys = 1 + scene_draw(seed, 8, 40);
@@ -76,7 +77,7 @@ void scene_print(const struct scene *s, FILE *to)
     fprintf(
         to,
         "seed %llu: %s%s from %s to %s, store %s, %u splits of %u rows, %u keys, disorder %u ms, "
-        "delay %u ms%s, interval %u ms, retained %u, tolerable %u, %u lives, parallelism",
+        "delay %u ms%s%s, interval %u ms, retained %u, tolerable %u, %u lives, parallelism",
         (unsigned long long)s->seed,
         s->is_proctime  ? "proctime "
         : s->is_longer  ? "cumulating "
@@ -88,7 +89,7 @@ void scene_print(const struct scene *s, FILE *to)
         s->knows_late      ? " (known late rows)"
         : s->has_late_rows ? " (late rows)"
                            : "",
-        s->interval_ms, s->retained, s->tolerable, s->lives);
+        s->has_bad_rows ? " (bad rows)" : "", s->interval_ms, s->retained, s->tolerable, s->lives);
     for (uint32_t i = 0; i <= s->lives; i++) {
         fprintf(to, " %u", s->parallelism[i]);
     }
@@ -106,6 +107,11 @@ struct scene_row scene_row(const struct scene *s, uint32_t split, uint32_t i)
                               .at_ms = at,
                               .k = (int64_t)(h >> 20) % s->keys,
                               .v = (int64_t)(h >> 40) % 1000 - 300};
+}
+
+bool scene_is_bad(const struct scene *s, const struct scene_row *r)
+{
+    return s->has_bad_rows && r->v % 10 == 0;
 }
 
 /* In front of row i: the watermark that the rows of its split before it have made. */
@@ -178,6 +184,17 @@ static void scene_add_source(const struct scene *s, struct scene_text *t)
     }
 }
 
+/* Rows whose v is a multiple of 10 cannot be computed; for all others it is true. */
+#define SCENE_BAD "10 / MOD(v, 10) > -100"
+
+static const char *scene_where(const struct scene *s)
+{
+    if (s->shape == SCENE_ROWS) {
+        return s->has_bad_rows ? "    where: v <> 7 AND " SCENE_BAD "\n" : "    where: v <> 7\n";
+    }
+    return s->has_bad_rows ? "    where: " SCENE_BAD "\n" : "";
+}
+
 static void scene_add_window(const struct scene *s, struct scene_text *t)
 {
     const char *time = s->is_proctime ? "`now`" : "ts";
@@ -194,7 +211,7 @@ static const char *scene_step(const struct scene *s)
 {
     switch (s->shape) {
     case SCENE_ROWS:
-        return "    where: v <> 7\n    select: [split, seq, k, v + 1 AS v1]\n";
+        return "    select: [split, seq, k, v + 1 AS v1]\n";
     case SCENE_COUNTS:
         return "    group-by: [k]\n    select: [k, COUNT(*) AS n, SUM(v) AS s]\n";
     case SCENE_WINDOWS:
@@ -236,9 +253,13 @@ void scene_job(const struct scene *s, uint32_t parallelism, char *out, size_t si
     scene_add(&t, "restart-strategy.type: fixed-delay\nrestart-strategy.fixed-delay:\n"
                   "  attempts: 1000\n  delay: 50 ms\n");
     scene_add_source(s, &t);
-    scene_add(&t, "transforms:\n  step:\n    from: events\n%s", scene_step(s));
+    scene_add(&t, "transforms:\n  step:\n    from: events\n%s%s%s", scene_where(s), scene_step(s),
+              s->has_bad_rows ? "    on-error: dead-letter\n" : "");
     if (s->shape == SCENE_WINDOWS) {
         scene_add_window(s, &t);
+    }
+    if (s->has_bad_rows) {
+        scene_add(&t, "dead-letter: {connector: filesystem, path: /dead/}\n");
     }
     scene_add(&t, "sinks:\n  out:\n    from: step\n%s    sink.delivery-guarantee: exactly-once\n",
               scene_sink_options(s));

@@ -31,6 +31,7 @@ struct scene {
     enum scene_sink sink;
     bool has_sqlite_store;
     bool has_late_rows; /* one split */
+    bool has_bad_rows;  /* the step cannot compute some: they are to become dead letters */
     bool knows_late;    /* and one subtask a step: it is known which rows are late */
     uint32_t slides;    /* in one window: HOP, or with is_longer CUMULATE; 1: TUMBLE */
     bool is_longer;
@@ -60,6 +61,7 @@ struct scene_row {
     int64_t split, seq, at_ms, k, v;
 };
 struct scene_row scene_row(const struct scene *s, uint32_t split, uint32_t i);
+bool scene_is_bad(const struct scene *s, const struct scene_row *r);
 /* End of the n-th window of row i, n < slides; INT64_MIN when there is none, or when it is known that
  * the row comes too late for it. */
 int64_t scene_window(const struct scene *s, uint32_t split, uint32_t i, uint32_t n);
