@@ -441,6 +441,16 @@ static sr_rc csv_decode_start(struct csv_decoder *x, struct sr_decode *d, bool *
 
 /* --- Calls ----------------------------------------------------------------------------------- */
 
+/* Newlines from `at` on in what is used. */
+static uint32_t csv_decode_lines(const struct sr_decode *d, uint32_t at)
+{
+    uint32_t lines = 0;
+    for (uint32_t i = at; i < d->used; i++) {
+        lines += d->bytes[i] == '\n' ? 1 : 0;
+    }
+    return lines;
+}
+
 static sr_rc csv_decode_stream(struct csv_decoder *x, struct sr_decode *d, struct sr_error *err)
 {
     bool is_over = false;
@@ -453,17 +463,22 @@ static sr_rc csv_decode_stream(struct csv_decoder *x, struct sr_decode *d, struc
     if (is_over && !d->at_end) {
         d->used = d->skipped = 0; /* the header is not whole: the split still stands at its start */
     }
+    d->lines = csv_decode_lines(d, 0);
     while (rc == SR_OK && !is_over && d->used < d->len && !sr_builder_is_full(d->out)) {
         if (!x->dialect.null_literal) {
+            uint32_t before = d->out->rows;
             csv_plain_records(x, d);
+            d->lines += d->out->rows - before; /* a line each */
         }
         if (d->used < d->len && !sr_builder_is_full(d->out)) {
+            uint32_t at = d->used;
             rc = csv_decode_next(x, d, &is_over, err);
+            d->lines += csv_decode_lines(d, at);
         }
     }
     bool is_only_mark = d->at_start && d->used == begin && d->used < d->len && d->skipped == 0;
     if (is_only_mark) {
-        d->used = 0;
+        d->used = d->lines = 0;
     }
     return rc;
 }

@@ -340,6 +340,7 @@ static bool json_decode_lines(struct json_decoder *x, struct sr_decode *d, uint3
             return false;
         }
         d->used += len + (newline ? 1 : 0);
+        d->lines += newline ? 1 : 0;
     }
     return true;
 }
@@ -371,6 +372,7 @@ sr_rc json_decode(void *dec, struct sr_decode *d, struct sr_error *err)
     x->buffer = d->buffer;
     node_use_buffer(d->out, d->buffer);
     if (!d->record) {
+        d->lines = 0;
         json_decode_stream(x, d);
     }
     while (d->record && d->used < d->records && !sr_builder_is_full(d->out)) {

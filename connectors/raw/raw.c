@@ -117,6 +117,7 @@ static void raw_decode_lines(const struct raw_instance *x, struct sr_decode *d)
             return;
         }
         d->used = next;
+        d->lines += newline ? 1 : 0;
     }
 }
 
@@ -126,6 +127,7 @@ static sr_rc raw_decode(void *dec, struct sr_decode *d, struct sr_error *err)
     d->used = d->bads = d->skipped = 0;
     value_use_buffer(d->out, &x->value, d->buffer);
     if (!d->record) {
+        d->lines = 0;
         raw_decode_lines(x, d);
     }
     while (d->record && d->used < d->records && !sr_builder_is_full(d->out) && !d->out->is_broken) {

@@ -149,7 +149,7 @@ static void source_count_lines(struct source *s, const struct sr_decode *d)
 {
     struct split *split = &source_find(s, s->block.poll.split)->split;
     if (split->lines < 0 || !s->has_lines || d->record) return;
-    split->lines += (int64_t)origin_lines(d->bytes, d->used);
+    split->lines += d->lines != UINT32_MAX ? d->lines : (int64_t)origin_lines(d->bytes, d->used);
 }
 
 static struct sr_decode source_decode_args(struct source *s, uint32_t bytes_max)
@@ -162,7 +162,8 @@ static struct sr_decode source_decode_args(struct source *s, uint32_t bytes_max)
                           .at_end = b->poll.at_end,
                           .out = &s->rows,
                           .row_at = s->origin->at,
-                          .bad = s->bad};
+                          .bad = s->bad,
+                          .lines = UINT32_MAX};
     if (b->poll.record) {
         d.record = b->poll.record + b->used;
         d.records = b->poll.records - b->used;
