@@ -224,6 +224,23 @@ static void kit_show_bads(struct kit_run *x, const struct sr_decode *d, uint32_t
     }
 }
 
+/* What the decoder says of line ends agrees with the bytes; a carriage return alone may end a line
+ * too. */
+static void kit_check_lines(const struct sr_decode *d)
+{
+    uint32_t lines = 0;
+    if (d->record || d->lines == UINT32_MAX) {
+        return;
+    }
+    for (uint32_t i = 0; i < d->used; i++) {
+        if (d->bytes[i] == '\r') {
+            return;
+        }
+        lines += d->bytes[i] == '\n' ? 1 : 0;
+    }
+    ck_assert_uint_eq(d->lines, lines);
+}
+
 /* One call on bytes [from, to) of the input. Answers the bytes (or messages) it used. */
 static uint32_t kit_call(struct kit_run *x, struct sr_decode *d, uint32_t origin)
 {
@@ -232,10 +249,12 @@ static uint32_t kit_call(struct kit_run *x, struct sr_decode *d, uint32_t origin
     d->out = &x->rows;
     d->row_at = row_at;
     d->bad = x->bad;
+    d->lines = UINT32_MAX;
     sr_rc rc = x->k->type->decode(x->decoder, d, &kit_err);
     ck_assert_msg(rc == SR_OK, "decode: %s", kit_err.words);
     ck_assert_uint_le(d->used, d->record ? d->records : d->len);
     ck_assert_uint_le(d->bads, SR_BAD_MAX);
+    kit_check_lines(d);
     for (uint32_t r = before; r < x->rows.rows; r++) {
         x->row_at[r] = origin + row_at[r];
     }
