@@ -44,8 +44,8 @@ struct sr_decode {
                            of the next bad one */
     uint32_t bads;
     uint32_t skipped; /* header lines and blank lines: records that are no rows */
-    /* Of a stream of text: line ends among the bytes used. Left at UINT32_MAX, the engine counts them
-     * itself, which costs it a look at every byte. */
+    /* Of a stream of text: line ends among the bytes used. Left at UINT32_MAX, the engine counts
+     * them itself, which costs it a look at every byte. */
     uint32_t lines;
 };
 
