@@ -189,8 +189,7 @@ static const struct expr *bind_cast(struct scope *s, const struct ast *n)
     uint32_t at = 0;
     if (type_parse(a, t->name, &type, &at, &err) != SR_OK) {
         bind_fault(s->binder, s->text, t->at + at, NULL, "SR0603: %s",
-                   at > 0 ? arena_printf(a, "SR0603: in type %s: %s", t->name, err.words)
-                          : err.words);
+                   at > 0 ? arena_printf(a, "in type %s: %s", t->name, err.words) : err.words);
         return NULL;
     }
     if (!e) {

@@ -94,7 +94,8 @@ START_TEST(wrong_usage)
     ck_assert_int_eq(PARSE("--zzzzzzzz"), SR_ECONFIG);
     ck_assert_str_eq(err.words, "SR1101: unknown option '--zzzzzzzz'");
     ck_assert_int_eq(PARSE("-qx"), SR_ECONFIG);
-    ck_assert_str_eq(err.words, "SR1101: unknown option '-x'; behind -- everything is taken as it is");
+    ck_assert_str_eq(err.words,
+                     "SR1101: unknown option '-x'; behind -- everything is taken as it is");
     ck_assert_int_eq(PARSE("--from"), SR_ECONFIG);
     ck_assert_str_eq(err.words, "option '--from' needs a value: --from PATH");
     ck_assert_int_eq(PARSE("-s"), SR_ECONFIG);
