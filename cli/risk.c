@@ -54,25 +54,41 @@ static struct place risk_place(const struct plan *p, const struct plan_node *n)
 
 /* --- Steps ------------------------------------------------------------------------------------ */
 
-static void risk_source(struct risk_world *w, const struct plan_node *n)
+static void risk_no_rewind(struct risk_world *w, const struct plan_node *n)
+{
+    const char *cure = "run the whole pipe again when it failed";
+    if (w->goes_on) cure = "let it write a file or a queue, and read that";
+    if (w->goes_on && strcmp(n->source->name, "stdin") == 0) {
+        cure = "keep what was read in a `journal:` ('streamrun help journal')";
+    }
+    risk_add(w, w->goes_on ? FAULT_WARNING : FAULT_NOTICE, risk_place(w->plan, n), cure,
+             "source '%s' (%s) cannot go back: rows that were read and not yet written are lost "
+             "when the process dies",
+             n->step, n->source->name);
+}
+
+/* What one record does that cannot be read, computed or written. */
+static void risk_bad_rows(struct risk_world *w, const struct plan_node *n)
 {
     struct place at = risk_place(w->plan, n);
-    if (!n->source_caps.can_rewind) {
-        risk_add(w, w->goes_on ? FAULT_WARNING : FAULT_NOTICE, at,
-                 w->goes_on ? "let it write a file or a queue, and read that"
-                            : "run the whole pipe again when it failed",
-                 "source '%s' (%s) cannot go back: rows that were read and not yet written are "
-                 "lost when the process dies",
-                 n->step, n->source->name);
-    }
+    bool is_set_aside = w->plan->dead_letter && w->settings->poison_failures > 0;
     if (n->on_error == JOB_SKIP) {
-        risk_add(w, FAULT_NOTICE, at, "on-error: fail, or dead-letter to keep them",
-                 "source '%s' drops records that it cannot read (on-error: skip)", n->step);
-    } else if (n->on_error == JOB_FAIL && n->format && w->goes_on) {
-        risk_add(w, FAULT_NOTICE, at, "on-error: skip or dead-letter",
-                 "one record of source '%s' that cannot be read fails the job (on-error: fail)",
+        risk_add(w, FAULT_NOTICE, at, "on-error: dead-letter keeps them",
+                 "records that fail in step '%s' are dropped and counted (on-error: skip)",
+                 n->step);
+    } else if (n->on_error == JOB_FAIL && n->format && w->goes_on && !is_set_aside) {
+        risk_add(w, FAULT_NOTICE, at,
+                 "on-error: skip or dead-letter; or a `dead-letter:` block, into which "
+                 "poison.max-failures moves it",
+                 "one record of source '%s' that cannot be read stops the job (on-error: fail)",
                  n->step);
     }
+}
+
+static void risk_source(struct risk_world *w, const struct plan_node *n)
+{
+    if (!n->source_caps.can_rewind) risk_no_rewind(w, n);
+    risk_bad_rows(w, n);
 }
 
 static void risk_sink(struct risk_world *w, const struct plan_node *n)
@@ -93,8 +109,10 @@ static void risk_late(struct risk_world *w)
 {
     for (uint32_t i = 0; i < w->plan->job->steps; i++) {
         const struct job_step *s = &w->plan->job->step[i];
-        if (!s->window.text) continue;
-        risk_add(w, FAULT_NOTICE, s->window.at, "let the source's watermark wait longer",
+        bool is_chosen = s->on_late_at.line > 0 || s->on_late == JOB_LATE_DEAD_LETTER;
+        if (!s->window.text || is_chosen) continue;
+        risk_add(w, FAULT_NOTICE, s->window.at,
+                 "on-late: dead-letter, or let the source's watermark wait longer",
                  "rows that come later than the watermark allows are dropped by step '%s', and "
                  "counted as late",
                  s->name.text);
@@ -196,6 +214,7 @@ void risks_find(struct risks *r, struct cli *c, const struct loaded *l)
             risk_sink(&w, n);
             break;
         case PLAN_OP:
+            if (n->on_error == JOB_SKIP) risk_bad_rows(&w, n);
             break;
         }
     }

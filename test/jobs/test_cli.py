@@ -147,3 +147,12 @@ def every_default_that_init_shows_may_be_written(p):
                 continue  # examples, not defaults
             text = "\n".join([*lines[:i], lines[i].replace("#", "", 1), *lines[i + 1:]])
             ok(p.run("validate", p.write("job.yaml", text)))
+
+
+@test
+def what_was_set_aside_on_purpose_is_no_risk(p):
+    text = open(p.job("page-hits.yaml")).read() + "\ndead-letter: {connector: filesystem, path: dead/}\n"
+    said = ok(p.run("validate", p.write("job.yaml", text))).stdout
+    assert b"cannot be read stops the job" not in said and b"counted as late" in said, said
+    kept = text.replace("    window:", "    on-late: dead-letter\n    window:")
+    assert b"counted as late" not in ok(p.run("validate", p.write("job.yaml", kept))).stdout
