@@ -7,6 +7,7 @@
 #include "engine/base/bytes.h"
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
+#include "engine/base/room.h"
 #include "engine/ckpt/durable.h"
 
 #define POISON_VERSION    1u
@@ -49,13 +50,9 @@ static bool poison_copy(struct poison_record *to, const struct poison_record *fr
 
 static sr_rc poison_add(struct poison *p, const struct poison_record *one, struct sr_error *err)
 {
-    if (p->records == p->capacity) {
-        uint32_t more = p->capacity ? p->capacity * 2 : 4;
-        struct poison_record *grown = realloc(p->record, more * sizeof(*grown));
-        if (!grown) return error_set(err, SR_ENOMEM, "poison: out of memory");
-        p->record = grown;
-        p->capacity = more;
-    }
+    struct poison_record *grown = room_for_one(p->record, p->records, &p->capacity, sizeof(*grown));
+    if (!grown) return error_set(err, SR_ENOMEM, "poison: out of memory");
+    p->record = grown;
     if (!poison_copy(&p->record[p->records], one)) {
         return error_set(err, SR_ENOMEM, "poison: out of memory");
     }

@@ -5,6 +5,7 @@
 
 #include "engine/base/assert.h"
 #include "engine/base/error.h"
+#include "engine/base/room.h"
 #include "engine/run/letters.h"
 
 #define SINK_RETRY_US INT64_C(20000) /* when a sink that is busy does not say until when */
@@ -14,13 +15,9 @@
 sr_rc sink_notes_add(struct sink_notes *l, uint64_t checkpoint, enum sr_note_kind kind,
                      struct sr_bytes note)
 {
-    if (l->count == l->capacity) {
-        uint32_t more = l->capacity ? l->capacity * 2 : 8;
-        struct sink_note *grown = realloc(l->item, more * sizeof(*grown));
-        if (!grown) return SR_ENOMEM;
-        l->item = grown;
-        l->capacity = more;
-    }
+    struct sink_note *grown = room_for_one(l->item, l->count, &l->capacity, sizeof(*grown));
+    if (!grown) return SR_ENOMEM;
+    l->item = grown;
     uint8_t *bytes = malloc((size_t)note.len + 1);
     if (!bytes) return SR_ENOMEM;
     if (note.len > 0) memcpy(bytes, note.data, note.len);

@@ -5,6 +5,7 @@
 
 #include "engine/base/assert.h"
 #include "engine/base/error.h"
+#include "engine/base/room.h"
 #include "engine/data/builder.h"
 #include "engine/run/source_inner.h"
 
@@ -124,16 +125,12 @@ void source_settle(struct source *s)
 /* Takes k. */
 static sr_rc source_add(struct source *s, struct split *k, int64_t now_us, struct sr_error *err)
 {
-    if (s->splits == s->capacity) {
-        uint32_t more = s->capacity ? s->capacity * 2 : 8;
-        struct source_split *grown = realloc(s->split, more * sizeof(*grown));
-        if (!grown) {
-            split_done(k);
-            return error_set(err, SR_ENOMEM, "source '%s': out of memory", s->node->step);
-        }
-        s->split = grown;
-        s->capacity = more;
+    struct source_split *grown = room_for_one(s->split, s->splits, &s->capacity, sizeof(*grown));
+    if (!grown) {
+        split_done(k);
+        return error_set(err, SR_ENOMEM, "source '%s': out of memory", s->node->step);
     }
+    s->split = grown;
     k->state = SPLIT_READING;
     struct source_split *own = &s->split[s->splits++];
     *own = (struct source_split){.number = s->next_number++, .split = *k};

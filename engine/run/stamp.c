@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "engine/base/assert.h"
+#include "engine/base/room.h"
 
 void stamp_init(struct stamp *s, bool is_on, int64_t idle_us, int64_t period_us)
 {
@@ -47,13 +48,9 @@ static struct stamp_split *stamp_find(const struct stamp *s, uint32_t number)
 sr_rc stamp_add(struct stamp *s, uint32_t number, int64_t watermark, int64_t now_us)
 {
     sr_assert(!stamp_find(s, number));
-    if (s->splits == s->capacity) {
-        uint32_t more = s->capacity ? s->capacity * 2 : 8;
-        struct stamp_split *grown = realloc(s->split, more * sizeof(*grown));
-        if (!grown) return SR_ENOMEM;
-        s->split = grown;
-        s->capacity = more;
-    }
+    struct stamp_split *grown = room_for_one(s->split, s->splits, &s->capacity, sizeof(*grown));
+    if (!grown) return SR_ENOMEM;
+    s->split = grown;
     s->split[s->splits++] = (struct stamp_split){
         .number = number, .watermark = watermark, .last_row_us = stamp_now(s, now_us)};
     return SR_OK;
