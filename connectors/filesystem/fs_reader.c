@@ -265,6 +265,7 @@ static sr_rc fs_reader_rotated(struct fs_reader *r, bool is_kept, bool *is_there
         free(s->path);
         s->path = to.path;
         to.path = NULL;
+        s->file.inode = 0; /* that of a copy is another one */
         item->away_us = 0;
         rc = fs_input_open(&r->input, h, s->path, err);
         *is_there = rc == SR_OK;

@@ -3,9 +3,11 @@ import bz2
 import gzip
 import lzma
 import os
+import random
+import shutil
 import subprocess
 
-from harness import ok, test
+from harness import SIGTERM, ended, ok, test, wait_for
 
 METADATA = """
 sources:
@@ -283,3 +285,191 @@ def large_files_go_on_piece_by_piece(place):
         assert cron.run() == [f"{i},z"]
         sizes.append(sum(p.stat().st_size for p in place.dir.glob("state/*/chk-*/*")))
     assert max(sizes) - min(sizes) < 600, sizes
+
+
+# --- Following ------------------------------------------------------------------------------------
+
+FOLLOW = """
+execution.checkpointing: {dir: state, interval: 50ms}
+sources:
+  events: {connector: filesystem, path: "%s", format: raw, source.monitor-interval: 20ms, schema: {v: STRING}}
+sinks:
+  out: {connector: filesystem, path: out/, format: raw, from: events}
+"""
+
+
+class Follower:
+    """A job that follows files; its rows are counted as they appear."""
+
+    def __init__(self, place, path):
+        self.place = place
+        place.write("j.yaml", FOLLOW % path)
+        self.start()
+
+    def start(self):
+        self.child = self.place.start("run", "j.yaml", "--continue", "-p", "2")
+
+    def rows(self):
+        return sorted(line for part in self.place.dir.glob("out/part-*") for line in part.read_text().splitlines())
+
+    def has(self, rows):
+        wait_for(f"{sorted(rows)}, there is {self.rows()[:50]}", lambda: len(self.rows()) >= len(rows))
+        assert self.rows() == sorted(rows), self.rows()
+
+    def stop(self):
+        self.child.send_signal(SIGTERM)
+        ended(self.child)
+
+
+@test
+def followed_files_are_rotated(place):
+    """Copy and truncate, running and stopped (E01); truncated and grown past the position (E02); rename (A04)."""
+    log, rows = place.dir / "app.log", ["1", "2", "3"]
+    log.write_text("1\n2\n3\n")
+    job = Follower(place, "app.log*")
+    job.has(rows)
+    for turn in range(4):
+        if turn % 2:
+            job.stop()
+        (place.dir / f"app.log.{turn}").write_bytes(log.read_bytes())
+        os.truncate(log, 0)
+        rows.append(str(4 + turn))
+        with open(log, "a") as f:
+            f.write(rows[-1] + "\n")
+        if turn % 2:
+            job.start()
+        job.has(rows)
+    with open(log, "r+") as f:
+        f.truncate(0)
+        f.write("aaaa\nbbbb\ncccc\n")
+    rows += ["aaaa", "bbbb", "cccc"]
+    job.has(rows)
+    job.stop()
+    with open(log, "a") as f:
+        f.write("rest\n")
+    os.rename(log, place.dir / "app.log.x")
+    log.write_text("new\n")
+    job.start()
+    rows += ["rest", "new"]
+    job.has(rows)
+    job.stop()
+
+
+@test
+def a_renamed_file_is_read_to_its_end(place):
+    """A writer that renames every few lines and writes on behind it: each line once, within and beyond the path (E03)."""
+    for path in ("app.log*", "app.log"):
+        for old in [*place.dir.glob("app.log*"), *place.dir.glob("out/part-*")]:
+            os.unlink(old)
+        shutil.rmtree(place.dir / "state", ignore_errors=True)
+        log, rows = place.dir / "app.log", []
+        log.write_text("")
+        job = Follower(place, path)
+        steps = 400 if path == "app.log*" else 2
+        f = open(log, "a")
+        for i in range(steps):
+            print(i, file=f, flush=True)
+            rows.append(str(i))
+            if path == "app.log":
+                job.has(rows)  # seen by its path; where it goes from there, only the descriptor knows
+            if i % 50 == 49 or path == "app.log":
+                os.rename(log, place.dir / f"app.log.{i}")
+                old, f = f, open(log, "a")
+                for k in range(5):
+                    print(f"{i}-{k}", file=old, flush=True)
+                    rows.append(f"{i}-{k}")
+                old.close()
+        f.close()
+        job.has(rows)
+        job.stop()
+
+
+@test
+def more_files_than_descriptors(place):
+    """500 files are followed, and read once, with 64 descriptors; files that are gone are let go (J15, J14)."""
+    for i in range(500):
+        place.write(f"in/{i}.log", f"{i}\n")
+    place.write("j.yaml", FOLLOW % "in/*.log")
+    place.binary, binary = "/bin/sh", place.binary
+    child = place.start("-c", f"ulimit -n 64; exec {binary} run j.yaml --continue -p 2")
+    place.binary = binary
+    job = Follower.__new__(Follower)
+    job.place, job.child = place, child
+    rows = [str(i) for i in range(500)]
+    job.has(rows)
+    for i in range(0, 500, 7):
+        with open(place.dir / f"in/{i}.log", "a") as f:
+            f.write(f"more {i}\n")
+        rows.append(f"more {i}")
+    job.has(rows)
+    job.stop()
+
+
+# --- Runs cut anywhere ----------------------------------------------------------------------------
+
+CUT = """
+sources:
+  events: {connector: filesystem, path: "%s", format: csv, source.split-size: %s, schema: {ts: TIMESTAMP(3), k: STRING, v: BIGINT},
+           watermark: ts AS ts - INTERVAL '2' SECOND}
+transforms:
+  big: {from: events, where: v %% 3 <> 0}
+  sums: {from: events, window: "TUMBLE(ts, INTERVAL '10' SECOND)", group-by: [k], select: [window_start, k, COUNT(*) AS n, SUM(v) AS s]}
+sinks:
+  out1: {connector: filesystem, path: %s/big.csv, format: csv, from: big}
+  out2: {connector: filesystem, path: %s/sums.csv, format: csv, from: sums}
+"""
+
+
+def made(seed, rows, has_late):
+    """Lines of CSV whose times rise, with a little disorder that the watermark bears, and some rows that are late."""
+    at, draw = 0, random.Random(seed)
+    for i in range(rows):
+        at += draw.choice((0, 0, 1, 1, 2, 7))
+        back = draw.choice((0, 0, 0, 1, 2)) if not has_late or draw.random() > 0.03 else 40
+        second = max(0, at - back)
+        yield f"2026-01-01 {second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}.000,k{draw.randrange(3)},{i}\n"
+
+
+def results(place, name):
+    return [sorted((place.dir / name / f).read_text().splitlines()) for f in ("big.csv", "sums.csv")]
+
+
+@test
+def runs_cut_anywhere_give_the_rows_of_one(place):
+    """Input that grows and is rotated between runs, cut within lines too: all runs together give the rows of one run.
+
+    Which rows are late is the same too where the order of rows is: in one file that is not read in pieces.
+    """
+    for seed in range(6):
+        has_late = seed % 2 == 0
+        draw, text, size = random.Random(seed), "".join(made(seed, 400, has_late)), "1gb" if has_late else "512b"
+        place.write(f"whole{seed}.log", text)
+        for name in ("one", "many"):
+            (place.dir / f"{name}{seed}").mkdir()
+        place.write("whole.yaml", CUT % (f"whole{seed}.log", size, f"one{seed}", f"one{seed}"))
+        words = ok(place.run("run", "whole.yaml")).stderr.decode()
+        assert words.count("late 0 ") == (1 if has_late else 2), words
+        place.write(f"cut{seed}.yaml", CUT % (f"in{seed}/app*", size, f"many{seed}", f"many{seed}"))
+        cuts = sorted(draw.sample(range(1, len(text)), 7)) + [len(text)]
+        log, at, parts = place.dir / f"in{seed}" / "app.log", 0, 0
+        log.parent.mkdir()
+        log.touch()
+        for turn, cut in enumerate(cuts):
+            with open(log, "a") as f:
+                f.write(text[at:cut])
+            at, what = cut, "" if has_late else draw.choice(("", "rename", "copy"))
+            ok(place.run("run", f"cut{seed}.yaml", "--continue", *(["--drain"] if turn == len(cuts) - 1 else [])))
+            if what and text[cut - 1] == "\n" or what == "pack":
+                continue  # a log is rotated between lines
+            if what:
+                rest = text[cut:text.index("\n", cut) + 1]  # what the writer had in hand
+                with open(log, "a") as f:
+                    f.write(rest)
+                at, parts, old = cut + len(rest), parts + 1, log.read_bytes()
+                if what == "rename":
+                    os.rename(log, log.parent / f"app.log.{parts}")
+                    log.touch()
+                else:
+                    (log.parent / f"app.log.{parts}").write_bytes(old)
+                    os.truncate(log, 0)
+        assert results(place, f"many{seed}") == results(place, f"one{seed}"), seed
