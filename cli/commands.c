@@ -30,6 +30,8 @@ static const struct args_option options_run[] = {
     {"drain", NULL, 0, NULL,
      "with --continue: at the end of the input close windows, take a last line without newline"},
     {"fresh", NULL, 0, NULL, "start anew although an unfinished run left its state"},
+    {"wait-lock", NULL, 0, "DURATION",
+     "wait so long for a run of the job that is still going; else exit with 5"},
     {"fail-on-dead-letter", NULL, 0, NULL, "exit with 6 when records were skipped"},
     COMMON};
 static const struct args_option options_resume[] = {

@@ -15,6 +15,7 @@
 #include "cli/summary.h"
 #include "cli/suspects.h"
 #include "cli/terminal.h"
+#include "conf/value.h"
 #include "engine/base/error.h"
 #include "engine/ckpt/store.h"
 #include "engine/run/supervise.h"
@@ -31,7 +32,10 @@ struct run {
     const char *run_dir;
     struct detach detach;
     int listen_fd;
+    int64_t lock_until_us; /* monotonic: how long a lock of another run is waited for; 0: not */
 };
+
+#define RUN_LOCK_LOOK_US 50000 /* until a lock is looked at again */
 
 /* --- Where state lies ------------------------------------------------------------------------- */
 
@@ -95,8 +99,36 @@ static void run_choose_store(struct run *r)
 
 /* --- What to start from ----------------------------------------------------------------------- */
 
-/* Plain `run` over the state of a run that did not end by itself would repeat what it committed. */
-static enum cli_exit run_check_unfinished(struct run *r)
+/* --wait-lock: cron starts the next run while the one before may not have ended. */
+static enum cli_exit run_read_wait(struct run *r)
+{
+    static const struct sr_opt duration = {.key = "wait-lock", .kind = SR_OPT_DURATION};
+    const char *text = args_value(r->args, "wait-lock");
+    sr_duration wait;
+    struct value_fault fault;
+    if (!text) return CLI_OK;
+    if (!value_parse(&duration, text, text, &wait, &fault)) {
+        return cli_fail(r->c, CLI_USAGE, "--wait-lock: %s", fault.words);
+    }
+    r->lock_until_us = r->c->env.mono_us(&r->c->env) + wait.us;
+    return CLI_OK;
+}
+
+/* Opens the store for running; another run that holds it is waited for, as long as was said. */
+static sr_rc run_lock_store(struct run *r, struct sr_error *err)
+{
+    for (;;) {
+        sr_rc rc = store_open(&r->store, &r->c->env, &r->store_conf, err);
+        if (rc != SR_EBUSY || r->c->env.mono_us(&r->c->env) >= r->lock_until_us) return rc;
+        store_close(r->store);
+        r->store = NULL;
+        (void)usleep(RUN_LOCK_LOOK_US); /* a signal that cuts it short ends the process */
+    }
+}
+
+/* Plain `run` over the state of a run that did not end by itself would repeat what it committed.
+ * *is_over: another run was waited for, and it is to be looked at again how it ended. */
+static enum cli_exit run_check_unfinished(struct run *r, bool *is_over)
 {
     if (args_has(r->args, "fresh") || !run_has_exactly_once(r->loaded.plan)) return CLI_OK;
     struct store_entry e;
@@ -109,6 +141,15 @@ static enum cli_exit run_check_unfinished(struct run *r)
     int fd = -1;
     rc = rundir_connect(r->c, r->run_dir, r->loaded.job->id, &fd, &err);
     if (rc == SR_OK) (void)close(fd); /* only asked whether it is there */
+    if ((rc == SR_OK || rc == SR_EBUSY) && r->lock_until_us > 0) {
+        rc = run_lock_store(r, &err);
+        store_close(r->store);
+        r->store = NULL;
+        r->lock_until_us = 0; /* it is over, or it will not be waited for */
+        if (rc == SR_EBUSY) return cli_error(r->c, CLI_BUSY, &err);
+        *is_over = true;
+        return CLI_OK;
+    }
     if (rc == SR_OK || rc == SR_EBUSY) {
         return cli_fail(r->c, CLI_BUSY,
                         "SR1103: job '%s' is already running; 'streamrun status %s' shows it",
@@ -207,7 +248,7 @@ static void run_choose_lineage(struct run *r)
 static enum cli_exit run_open_store(struct run *r)
 {
     struct sr_error err = {0};
-    sr_rc rc = store_open(&r->store, &r->c->env, &r->store_conf, &err);
+    sr_rc rc = run_lock_store(r, &err);
     if (rc == SR_EBUSY) return cli_error(r->c, CLI_BUSY, &err);
     if (rc == SR_ECORRUPT) return cli_error(r->c, CLI_STATE, &err);
     if (rc != SR_OK) return cli_error(r->c, CLI_FAILED, &err);
@@ -414,9 +455,13 @@ static enum cli_exit run_job(struct run *r)
     if (rundir_open(r->c, r->loaded.job->settings.run_dir, &r->run_dir, &err) != SR_OK) {
         return cli_error(r->c, CLI_FAILED, &err);
     }
+    enum cli_exit wait = run_read_wait(r);
+    if (wait != CLI_OK) return wait;
     run_choose_store(r);
     if (!r->restore && !args_has(r->args, "continue")) {
-        enum cli_exit code = run_check_unfinished(r);
+        bool is_over = false;
+        enum cli_exit code = run_check_unfinished(r, &is_over);
+        if (code == CLI_OK && is_over) code = run_check_unfinished(r, &is_over);
         if (code != CLI_OK) return code;
     }
     if (args_has(r->args, "detached")) {

@@ -6,6 +6,7 @@ import os
 import random
 import shutil
 import subprocess
+import time
 
 from harness import SIGTERM, ended, ok, test, wait_for
 
@@ -405,6 +406,27 @@ def more_files_than_descriptors(place):
     job.stop()
 
 
+@test
+def a_run_that_is_still_going_is_waited_for(place):
+    """--wait-lock: the next run begins when the one before has ended; after its time exit code 5."""
+    place.write("in/a.csv", "id,v\n1,x\n")
+    more = ', source.monitor-interval: 20ms'
+    place.write("j.yaml", (CRON % ("in", more)).replace("out.csv", "out"))
+    child = place.start("run", "j.yaml", "--continue")
+    wait_for("it runs", lambda: place.status())
+    for words in (["--continue"], []):
+        done = ok(place.run("run", "j.yaml", *words, "--wait-lock", "200ms"), 5)
+        assert b"j" in done.stderr, done.stderr
+    ok(place.run("run", "j.yaml", "--continue", "--wait-lock", "soon"), 2)
+    place.write("j.yaml", (CRON % ("in", "")).replace("out.csv", "out"))
+    waiting = place.start("run", "j.yaml", "--continue", "--wait-lock", "1min")
+    time.sleep(0.3)
+    assert waiting.poll() is None
+    child.send_signal(SIGTERM)
+    ended(child)
+    ended(waiting)
+
+
 # --- Runs cut anywhere ----------------------------------------------------------------------------
 
 CUT = """
@@ -455,6 +477,7 @@ def runs_cut_anywhere_give_the_rows_of_one(place):
         log.parent.mkdir()
         log.touch()
         for turn, cut in enumerate(cuts):
+            cut = max(cut, at)
             with open(log, "a") as f:
                 f.write(text[at:cut])
             at, what = cut, "" if has_late else draw.choice(("", "rename", "copy"))
