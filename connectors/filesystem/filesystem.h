@@ -6,6 +6,7 @@
 
 struct fs_source_conf {
     const char *path;
+    const char *regex;            /* that whole paths must match; NULL: all */
     sr_duration monitor_interval; /* not above 0: read what is there, then end */
     sr_size split_size;
     sr_size record_max;

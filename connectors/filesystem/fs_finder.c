@@ -18,6 +18,11 @@ sr_rc fs_finder_open(void *finder, const struct sr_source_open *o, struct sr_err
     f->goes_on = o->goes_on;
     f->known.host = o->host;
     f->path = fs_path_clean(f->conf->path);
+    char why[160];
+    f->regex = f->conf->regex ? fs_regex_new(f->conf->regex, why, sizeof(why)) : NULL;
+    if (f->conf->regex && !f->regex) {
+        return o->host->fail(o->host, err, SR_ECONFIG, "source.path.regex-pattern: %s", why);
+    }
     return f->path ? SR_OK : o->host->fail(o->host, err, SR_ENOMEM, "out of memory");
 }
 
@@ -37,6 +42,8 @@ void fs_finder_close(void *finder)
     struct fs_finder *f = finder;
     fs_known_done(&f->known);
     fs_set_done(&f->ids);
+    fs_regex_free(f->regex);
+    f->regex = NULL;
     for (uint32_t i = 0; i < f->names; i++) {
         free(f->named[i].path);
     }
@@ -524,6 +531,10 @@ static sr_rc fs_finder_list(struct fs_finder *f, struct fs_list *l, struct sr_er
     sr_rc rc = fs_walk(h, f->path, l, err);
     if (rc == SR_EABSENT && (f->looks > 0 || f->known.pieces > 0)) {
         rc = SR_OK; /* it was there: what it held is read or known */
+    }
+    if (rc == SR_OK && f->regex && fs_regex_filter(f->regex, l) != SR_OK) {
+        rc = h->fail(h, err, SR_ELIMIT,
+                     "source.path.regex-pattern takes too many steps to match a path");
     }
     if (rc == SR_OK && l->count == 0 && !f->is_monitored && f->known.pieces == 0 &&
         fs_walk_is_pattern(f->path)) {

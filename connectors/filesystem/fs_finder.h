@@ -10,6 +10,7 @@
 
 #include "connectors/filesystem/filesystem.h"
 #include "connectors/filesystem/fs_known.h"
+#include "connectors/filesystem/fs_regex.h"
 #include "connectors/filesystem/fs_set.h"
 
 /* A file that may be a copy in the making is left alone until it was not touched for so long, and
@@ -29,7 +30,8 @@ struct fs_named {
 struct fs_finder {
     const struct sr_host *host;
     const struct fs_source_conf *conf;
-    char *path; /* clean */
+    char *path;             /* clean */
+    struct fs_regex *regex; /* NULL: none */
     bool may_cut;
     bool is_monitored;
     bool goes_on;           /* in a later run */

@@ -1,14 +1,20 @@
+#include <stdio.h>
+
 #include <streamrun/opt.h>
 
 #include "connectors/filesystem/filesystem.h"
 #include "connectors/filesystem/fs_finder.h"
 #include "connectors/filesystem/fs_reader.h"
+#include "connectors/filesystem/fs_regex.h"
 
 static const struct sr_opt fs_source_opts[] = {
     SR_OPT(struct fs_source_conf, "path", path, .flags = SR_OPT_REQUIRED | SR_OPT_PATH,
            .doc =
                "A file, a directory (with all files below it), or a pattern with * ? [a-z] {a,b} "
                "and ** for any directories. Names that begin with . or _ are left out."),
+    SR_OPT(struct fs_source_conf, "source.path.regex-pattern", regex,
+           .doc = "A regular expression: of the files that path means, only those are read whose "
+                  "whole absolute path matches it."),
     SR_OPT(struct fs_source_conf, "source.monitor-interval", monitor_interval, .min = 1000,
            .max = INT64_C(1000000) * 86400 * 365,
            .doc = "How often to look for new files and for growth of files; the source never ends "
@@ -45,8 +51,16 @@ static sr_rc fs_source_check(const void *conf, const struct sr_schema *schema,
                              struct sr_source_caps *caps, struct sr_error *err)
 {
     (void)schema;
-    (void)err;
     const struct fs_source_conf *c = conf;
+    char why[160];
+    struct fs_regex *regex = c->regex ? fs_regex_new(c->regex, why, sizeof(why)) : NULL;
+    if (c->regex && !regex) {
+        err->rc = SR_ECONFIG;
+        (void)snprintf(err->words, sizeof(err->words),
+                       "source.path.regex-pattern is no regular expression: %s", why);
+        return SR_ECONFIG;
+    }
+    fs_regex_free(regex);
     *caps = (struct sr_source_caps){.is_bounded = c->monitor_interval.us <= 0,
                                     .can_rewind = true,
                                     .makes_rows = false,

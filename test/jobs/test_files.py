@@ -1,14 +1,16 @@
 """The filesystem source as people use it: which files, what is known of them, what was read already."""
 import bz2
+import configparser
 import gzip
 import lzma
 import os
 import random
+import re
 import shutil
 import subprocess
 import time
 
-from harness import SIGTERM, ended, ok, test, wait_for
+from harness import ROOT, SIGTERM, ended, ok, test, wait_for
 
 METADATA = """
 sources:
@@ -268,6 +270,17 @@ def each_file_is_read_once_whatever_leads_to_it(place):
 
 
 @test
+def a_regular_expression_chooses_files(place):
+    """source.path.regex-pattern matches whole absolute paths, of directories below too; a wrong one is a fault."""
+    for name in ("in/a.csv", "in/b.txt", "in/deep/c.csv", "in/deep/d.csv.bak"):
+        place.write(name, f"id,v\n1,{name}\n")
+    cron = Cron(place, "in", ", source.path.regex-pattern: '.*/(a|c)[.]csv'")
+    assert cron.run() == ["1,in/a.csv", "1,in/deep/c.csv"]
+    place.write("j.yaml", CRON % ("in", ", source.path.regex-pattern: '(a'"))
+    assert b"source.path.regex-pattern is no regular expression" in ok(place.run("validate", "j.yaml"), 3).stderr
+
+
+@test
 def large_files_go_on_piece_by_piece(place):
     """A file that is cut into splits grows by less and by more than a split; the state does not grow with runs."""
     cron = Cron(place, "a.csv", ", source.split-size: 1kb")
@@ -425,6 +438,45 @@ def a_run_that_is_still_going_is_waited_for(place):
     child.send_signal(SIGTERM)
     ended(child)
     ended(waiting)
+
+
+@test
+def the_lines_for_cron_and_systemd_work(place):
+    """The crontab line, the unit, the CI step and the pipe of README run as they stand there."""
+    text = (ROOT / "README.md").read_text()
+    line = re.search(r"^    \*/5 \* \* \* \* (.*)$", text, re.M).group(1)
+    unit = configparser.ConfigParser(interpolation=None, delimiters="=")
+    unit.optionxform = str
+    unit.read(ROOT / "scripts" / "streamrun@.service")
+    service = unit["Service"]
+    timer = (ROOT / "scripts" / "streamrun@.timer").read_text()
+    assert "OnCalendar=*:0/5" in timer and "Persistent=true" in timer
+    place.write("in/a.csv", "id,v\n1,x\n")
+    job = place.write("etc/page-hits.yaml", (CRON % (place.dir / "in", "")).replace("out.csv", str(place.dir / "out.csv")))
+    (place.dir / "bin").mkdir()
+    (place.dir / "bin" / "streamrun").symlink_to(place.binary)
+    env = {**place.env, "PATH": f"{place.dir / 'bin'}:{os.environ['PATH']}"}
+
+    def shell(command):
+        command = command.replace("/etc/streamrun/", str(place.dir / "etc") + "/").replace("/usr/local/bin/", "")
+        return ok(subprocess.run(["sh", "-c", command], cwd=place.dir, env=env, stdin=subprocess.DEVNULL, capture_output=True,
+                                 timeout=60))
+
+    done = shell(line)
+    assert not done.stdout and not done.stderr, done  # cron sends mail of every word
+    with open(place.dir / "in/a.csv", "a") as f:
+        f.write("2,y\n")
+    shell(service["ExecStart"].replace("%i", "page-hits"))
+    assert (place.dir / "out.csv").read_text() == "1,x\n2,y\n"
+    assert service["SuccessExitStatus"] == "9" and service["RestartPreventExitStatus"] == "2 3 4 5"
+    os.makedirs(place.dir / "jobs")
+    shutil.copy(job, place.dir / "jobs")
+    shell(re.search(r"^    - run: (.*)$", text, re.M).group(1))
+    place.write("app.log", "an error\nfine\n")
+    place.write("app.log.1.gz", gzip.compress(b"an error\n"))
+    place.write("filter.yaml", re.search(r"`filter.yaml`:\n\n```yaml\n(.*?)```", text, re.S).group(1))
+    done = shell(re.search(r"^    (zcat -f .*)$", text, re.M).group(1))
+    assert done.stdout.split() == [b"2", b"an", b"error"], done
 
 
 # --- Runs cut anywhere ----------------------------------------------------------------------------
