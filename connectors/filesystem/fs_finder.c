@@ -321,7 +321,8 @@ static uint64_t fs_finder_extend(const struct fs_finder *f, const struct fs_past
 static bool fs_finder_has_moved(const struct fs_past *p, const struct fs_split *s)
 {
     return strcmp(s->path, p->now->path) != 0 || s->file.device != p->now->stat.device ||
-           s->file.inode != p->now->stat.inode || s->is_missing || s->is_packed != p->is_packed;
+           s->file.inode != p->now->stat.inode || s->is_missing || s->is_packed != p->is_packed ||
+           (!s->is_finished && s->file.size_bytes > p->now->stat.size_bytes);
 }
 
 /* One piece of a file whose contents are at p->now: it goes on if it may have more. */
@@ -343,8 +344,10 @@ static sr_rc fs_finder_resume_piece(struct fs_finder *f, const struct fs_past *p
     s.is_packed = p->is_packed;
     s.is_missing = false;
     s.is_finished = s.is_finished && !goes_on;
-    if (goes_on) {
+    if (!s.is_finished) {
         s.file.size_bytes = p->now->stat.size_bytes;
+    }
+    if (goes_on) {
         s.end = is_last ? fs_finder_extend(f, p, &s, next) : s.end;
     }
     return fs_finder_put(out, &s, piece->id, p->now->stat.modified_us, piece);

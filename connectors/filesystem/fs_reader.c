@@ -85,7 +85,12 @@ static void fs_reader_mark(struct fs_reader *r)
 static sr_rc fs_reader_check(struct fs_reader *r, const struct sr_stat *stat, bool *is_same,
                              struct sr_error *err)
 {
-    const struct fs_split *s = &r->now->split;
+    struct fs_split *s = &r->now->split;
+    if (!r->is_monitored && s->offset == s->begin) { /* of what is there nothing was read */
+        s->file.head.bytes = 0;
+        *is_same = true;
+        return SR_OK;
+    }
     bool is_inode =
         s->file.inode == 0 || (stat->inode == s->file.inode && stat->device == s->file.device);
     *is_same = (is_inode || !r->is_monitored) &&
@@ -478,6 +483,7 @@ static sr_rc fs_reader_align(struct fs_reader *r, struct sr_error *err)
         if (begin >= s->end) {
             s->offset = newline ? begin : s->offset; /* no line begins in it */
             s->is_aligned = newline != NULL;
+            s->tail.bytes = newline ? 0 : s->tail.bytes;
             return fs_reader_end(r, err);
         }
         block_consume(&r->block, (uint32_t)(begin - at));

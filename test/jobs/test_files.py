@@ -253,6 +253,22 @@ def a_file_written_anew_begins_at_its_first_byte(place):
 
 
 @test
+def what_was_not_read_may_change(place):
+    """A line without its newline was seen and left: whatever becomes of the file then, its first row comes first."""
+    cron = Cron(place, "in")
+    for i, (first, then) in enumerate((("1,hal", "2,other\n"), ("1,hal", "2,\n"), ("1,half of a long li", "2,x\n3,y\n"))):
+        name = f"in/{i}.csv"
+        place.write(name, "id,v\n")
+        assert cron.run() == []
+        os.truncate(cron.path(name), 0)
+        cron.append(name, first)
+        assert cron.run("-D", "sources.events.csv.header=none") == []
+        os.truncate(cron.path(name), 0)
+        cron.append(name, then)
+        assert cron.run("-D", "sources.events.csv.header=none") == then.replace(",\n", ',""\n').split(), i
+
+
+@test
 def each_file_is_read_once_whatever_leads_to_it(place):
     """Links to a file are not further files; dangling ones and loops are told and not fatal (E14)."""
     cron = Cron(place, "in/*.csv")
