@@ -70,15 +70,33 @@ static void fs_reader_release(struct fs_reader *r)
 
 /* --- Which file it is ------------------------------------------------------------------------ */
 
-/* Fingerprint of what was read last. Of compressed contents none is taken: it would have them read
- * once more. */
+/* Fingerprint of what was consumed last: not of what the file holds there now, it may have been
+ * written anew meanwhile. */
 static void fs_reader_mark(struct fs_reader *r)
 {
     struct fs_split *s = &r->now->split;
-    struct sr_error ignored; /* without it the head alone must do */
-    if (r->input.file && !fs_input_is_packed(&r->input) && s->tail.bytes == 0 && s->offset > 0) {
-        (void)fs_print_tail(&r->input, s->offset, &s->tail, &ignored);
+    if (s->tail.bytes == 0 && r->lasts > 0) {
+        s->tail.bytes = r->lasts;
+        r->host->digest(r->last, r->lasts, s->tail.digest);
     }
+}
+
+/* Keeps the last of some bytes that are being consumed. */
+static void fs_reader_remember(struct fs_reader *r, const uint8_t *bytes, uint32_t len)
+{
+    uint32_t take = len < FS_PRINT_BYTES ? len : FS_PRINT_BYTES;
+    uint32_t keep = r->lasts < FS_PRINT_BYTES - take ? r->lasts : FS_PRINT_BYTES - take;
+    memmove(r->last, r->last + r->lasts - keep, keep);
+    memcpy(r->last + keep, bytes + len - take, take);
+    r->lasts = keep + take;
+    r->now->split.tail.bytes = 0;
+}
+
+/* The split's offset has jumped. */
+static void fs_reader_forget(struct fs_reader *r)
+{
+    r->lasts = 0;
+    r->now->split.tail.bytes = 0;
 }
 
 /* Is the open file the one that was read before, and does it hold at least as much? */
@@ -296,6 +314,7 @@ static void fs_reader_begin(struct fs_reader *r, struct fs_reading *item)
     r->now = item;
     r->stop = FS_SPLIT_OPEN;
     r->has_moved = r->is_passing = false;
+    r->lasts = 0;
     r->searched = s->end - 1;
     r->read_end = s->is_aligned ? s->offset : s->begin - 1;
     item->due_us = 0;
@@ -483,14 +502,14 @@ static sr_rc fs_reader_align(struct fs_reader *r, struct sr_error *err)
         if (begin >= s->end) {
             s->offset = newline ? begin : s->offset; /* no line begins in it */
             s->is_aligned = newline != NULL;
-            s->tail.bytes = newline ? 0 : s->tail.bytes;
+            fs_reader_forget(r);
             return fs_reader_end(r, err);
         }
         block_consume(&r->block, (uint32_t)(begin - at));
         if (newline) {
             s->offset = begin;
             s->is_aligned = true;
-            s->tail.bytes = 0;
+            fs_reader_forget(r);
             break;
         }
         size_t got = 0;
@@ -553,7 +572,7 @@ static sr_rc fs_reader_pass(struct fs_reader *r, uint64_t *passed, struct sr_err
     }
     r->stop = is_over ? r->stop : r->read_end;
     r->now->split.offset += r->passed;
-    r->now->split.tail.bytes = 0;
+    fs_reader_forget(r);
     r->is_passing = false;
     r->has_moved = true;
     *passed = r->passed;
@@ -662,9 +681,11 @@ void fs_reader_consume(void *reader, uint32_t number, uint32_t used)
     if (!r->now || r->now->number != number || used > block_length(&r->block)) {
         return; /* not what was shown: nothing moves, and the rows come again */
     }
+    if (used > 0) {
+        fs_reader_remember(r, block_bytes(&r->block), used);
+    }
     block_consume(&r->block, used);
     r->now->split.offset += used;
-    r->now->split.tail.bytes = used > 0 ? 0 : r->now->split.tail.bytes;
     r->has_moved = r->has_moved || used > 0;
 }
 

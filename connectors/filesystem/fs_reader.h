@@ -60,9 +60,11 @@ struct fs_reader {
     uint64_t read_end; /* file offset behind the bytes in the block */
     uint64_t stop;     /* offset behind the last record, once known; FS_SPLIT_OPEN before */
     uint64_t searched; /* no newline that makes `stop` lies before this offset */
-    bool has_moved;    /* something was consumed since the last poll */
-    bool is_passing;   /* the record at the split's offset is too long and is passed over */
-    uint64_t passed;   /* bytes of it that are gone by */
+    uint8_t last[FS_PRINT_BYTES]; /* what was consumed last; as much of it as `lasts` says */
+    uint32_t lasts;
+    bool has_moved;  /* something was consumed since the last poll */
+    bool is_passing; /* the record at the split's offset is too long and is passed over */
+    uint64_t passed; /* bytes of it that are gone by */
 };
 
 sr_rc fs_reader_open(void *reader, const struct sr_source_open *o, struct sr_error *err);
