@@ -252,6 +252,11 @@ static sr_rc fs_finder_name(struct fs_finder *f, const struct fs_found *file, st
 
 /* --- What earlier runs read ------------------------------------------------------------------- */
 
+static int64_t fs_finder_quiet_us(const struct fs_finder *f, const struct fs_found *file)
+{
+    return f->host->wall_us(f->host) - file->stat.modified_us;
+}
+
 static sr_rc fs_finder_keep_id(struct fs_finder *f, const struct fs_past *p)
 {
     char *id = strndup(p->piece[0].id, p->piece[0].id_file);
@@ -373,10 +378,14 @@ static sr_rc fs_finder_resume(struct fs_finder *f, const struct fs_past *p, stru
 }
 
 static sr_rc fs_finder_resume_all(struct fs_finder *f, const struct fs_list *l, bool *is_taken,
-                                  struct sr_splits *out, struct sr_error *err)
+                                  bool *is_left, struct sr_splits *out, struct sr_error *err)
 {
     sr_rc rc = fs_known_settle(&f->known);
     rc = rc == SR_OK ? fs_known_match(&f->known, l, is_taken) : rc;
+    for (size_t i = 0; rc == SR_OK && i < l->count; i++) {
+        bool is_fresh = fs_finder_quiet_us(f, &l->item[i]) <= FS_COPYING_US;
+        is_left[i] = !is_taken[i] && is_fresh && fs_known_is_copying(&f->known, &l->item[i]);
+    }
     for (uint32_t i = 0; rc == SR_OK && i < f->known.pasts; i++) {
         rc = fs_finder_resume(f, &f->known.past[i], out);
     }
@@ -459,20 +468,6 @@ static bool fs_finder_is_print(const struct fs_finder *f, const struct fs_print 
            now.digest[1] == print->digest[1];
 }
 
-/* Does the file end as the other one goes on at that place? */
-static bool fs_finder_is_part(const struct fs_finder *f, const struct fs_found *file,
-                              const char *of)
-{
-    struct fs_input in;
-    struct sr_error ignored;
-    struct fs_print tail = {0};
-    if (fs_input_open(&in, f->host, file->path, &ignored) == SR_OK) {
-        (void)fs_print_tail(&in, file->stat.size_bytes, &tail, &ignored);
-    }
-    fs_input_close(&in);
-    return fs_finder_is_print(f, &tail, file->stat.size_bytes - tail.bytes, of);
-}
-
 enum fs_newness { FS_NEW, FS_COPY, FS_COPY_MAYBE };
 
 /* Is a file that appears while others are followed a copy of `n`, which is at `now`? Where n still
@@ -481,11 +476,11 @@ static enum fs_newness fs_finder_compare(const struct fs_finder *f, const struct
                                          const struct fs_named *n, const struct fs_found *now)
 {
     if (n->head.bytes == 0 || strcmp(n->path, file->path) == 0 ||
-        !fs_known_is_related(n->path, file->path) || file->stat.size_bytes == 0) {
+        !fs_known_is_related(n->path, file->path)) {
         return FS_NEW;
     }
     if (fs_finder_is_print(f, &n->head, 0, now->path)) {
-        return fs_finder_is_part(f, file, now->path) ? FS_COPY_MAYBE : FS_NEW;
+        return fs_print_is_part(f->host, file, now->path) ? FS_COPY_MAYBE : FS_NEW;
     }
     bool is_copy =
         file->stat.size_bytes >= n->size_bytes && fs_finder_is_print(f, &n->head, 0, file->path);
@@ -504,7 +499,7 @@ static enum fs_newness fs_finder_newness(const struct fs_finder *f, const struct
         enum fs_newness as = now ? fs_finder_compare(f, file, n, now) : FS_NEW;
         newness = as != FS_NEW ? as : newness;
     }
-    int64_t quiet_us = f->host->wall_us(f->host) - file->stat.modified_us;
+    int64_t quiet_us = fs_finder_quiet_us(f, file);
     bool is_settled = quiet_us > 3 * f->conf->monitor_interval.us && quiet_us > FS_COPYING_US;
     return newness == FS_COPY_MAYBE && is_settled ? FS_NEW : newness;
 }
@@ -515,8 +510,12 @@ static sr_rc fs_finder_name_new(struct fs_finder *f, const struct fs_list *l, bo
                                 struct sr_splits *out, struct sr_error *err)
 {
     sr_rc rc = SR_OK;
+    const bool *is_left = is_named + l->count + 1;
     for (size_t i = 0; rc == SR_OK && i < l->count; i++) {
         const struct fs_found *file = &l->item[i];
+        if (is_left[i]) {
+            continue;
+        }
         is_named[i] = is_named[i] || fs_finder_find_named(f, file);
         enum fs_newness newness =
             is_named[i] || f->looks == 0 ? FS_NEW : fs_finder_newness(f, l, file);
@@ -569,14 +568,14 @@ enum sr_discovered fs_finder_discover(void *finder, struct sr_splits *out, struc
     bool *is_named = NULL;
     sr_rc rc = fs_finder_list(f, &list, err);
     if (rc == SR_OK) {
-        is_named = calloc(list.count + 1, sizeof(*is_named));
+        is_named = calloc(2 * (list.count + 1), sizeof(*is_named)); /* and what is left alone */
         if (!is_named) {
             (void)fs_finder_no_memory(f, err);
             rc = SR_ENOMEM;
         }
     }
     if (rc == SR_OK && f->looks == 0) {
-        rc = fs_finder_resume_all(f, &list, is_named, out, err);
+        rc = fs_finder_resume_all(f, &list, is_named, is_named + list.count + 1, out, err);
     }
     if (rc == SR_OK) {
         rc = fs_finder_name_new(f, &list, is_named, out, err);

@@ -41,6 +41,7 @@ void fs_known_done(struct fs_known *k)
     }
     free(k->piece);
     free(k->past);
+    fs_set_done(&k->stems);
     *k = (struct fs_known){0};
 }
 
@@ -61,6 +62,13 @@ static int fs_known_compare(const void *a, const void *b)
                                              : x->split.begin > y->split.begin;
 }
 
+/* Up to its first dot: "app" of "app.log.1". */
+static size_t fs_known_stem(const char *name)
+{
+    const char *dot = strchr(name, '.');
+    return dot && dot > name ? (size_t)(dot - name) : strlen(name);
+}
+
 sr_rc fs_known_settle(struct fs_known *k)
 {
     if (k->pieces > 0) {
@@ -77,6 +85,13 @@ sr_rc fs_known_settle(struct fs_known *k)
         struct fs_past *past = &k->past[k->pasts - 1];
         past->piece = is_new ? p : past->piece;
         past->pieces++;
+        const char *name = fs_path_name(p->split.path);
+        char *stem = is_new ? strndup(name, fs_known_stem(name)) : NULL;
+        if (is_new && (!stem || fs_set_add(&k->stems, stem, NULL) != SR_OK)) {
+            free(stem);
+            return SR_ENOMEM;
+        }
+        free(stem);
         bool has_read = p->split.offset > p->split.begin && p->split.file.head.bytes > 0;
         if (has_read && (!past->mark || p->split.offset > past->mark->split.offset)) {
             past->mark = p;
@@ -103,13 +118,6 @@ static int fs_known_compare_paths(const void *a, const void *b)
 {
     return strcmp(fs_past_split(*(struct fs_past *const *)a)->path,
                   fs_past_split(*(struct fs_past *const *)b)->path);
-}
-
-/* Up to its first dot: "app" of "app.log.1". */
-static size_t fs_known_stem(const char *name)
-{
-    const char *dot = strchr(name, '.');
-    return dot && dot > name ? (size_t)(dot - name) : strlen(name);
 }
 
 static int fs_known_compare_stems(const void *a, const void *b)
@@ -291,6 +299,15 @@ static int fs_match_compare_now(const void *a, const void *b)
                   (*(const struct fs_found *const *)b)->path);
 }
 
+/* The next shorter beginning of a name that may be a stem, from `len` on; 0: none. */
+static size_t fs_known_next_stem(const char *name, size_t len)
+{
+    while (len > 0 && (isalnum((unsigned char)name[len]) || memchr(name + 1, '.', len - 1))) {
+        len--;
+    }
+    return len;
+}
+
 static bool fs_match_is_gone(const struct fs_match *m, const struct fs_past *p)
 {
     struct fs_found sought = {.path = fs_past_split(p)->path};
@@ -328,11 +345,9 @@ static sr_rc fs_match_copies(struct fs_match *m)
     sr_rc rc = fs_known_index(m->known, fs_known_compare_stems, &index);
     for (size_t i = 0; rc == SR_OK && i < m->list->count; i++) {
         const char *name = fs_path_name(m->list->item[i].path);
-        for (size_t len = strlen(name); len > 0 && !m->is_taken[i]; len--) {
-            bool is_edge = !isalnum((unsigned char)name[len]) && !memchr(name + 1, '.', len - 1);
-            if (is_edge && fs_match_copy(m, &index, i, len)) {
-                break;
-            }
+        size_t len = m->is_taken[i] ? 0 : fs_known_next_stem(name, strlen(name));
+        while (len > 0 && !fs_match_copy(m, &index, i, len)) {
+            len = fs_known_next_stem(name, len - 1);
         }
     }
     free((void *)index.by);
@@ -362,4 +377,32 @@ sr_rc fs_known_match(struct fs_known *k, const struct fs_list *l, bool *is_taken
     }
     free((void *)m.now);
     return rc;
+}
+
+static bool fs_known_has_stem(const struct fs_known *k, const char *name)
+{
+    bool has = false;
+    size_t len = fs_known_next_stem(name, strlen(name));
+    while (len > 0 && !has) {
+        char *stem = strndup(name, len);
+        has = stem && fs_set_has(&k->stems, stem);
+        free(stem);
+        len = fs_known_next_stem(name, len - 1);
+    }
+    return has;
+}
+
+bool fs_known_is_copying(const struct fs_known *k, const struct fs_found *file)
+{
+    if (!fs_known_has_stem(k, fs_path_name(file->path))) {
+        return false;
+    }
+    for (uint32_t i = 0; i < k->pasts; i++) {
+        const struct fs_past *p = &k->past[i];
+        if (p->now && fs_known_is_related(p->now->path, file->path) &&
+            fs_print_is_part(k->host, file, p->now->path)) {
+            return true;
+        }
+    }
+    return false;
 }

@@ -16,6 +16,7 @@
 #ifndef CONNECTORS_FILESYSTEM_FS_KNOWN_H
 #define CONNECTORS_FILESYSTEM_FS_KNOWN_H
 
+#include "connectors/filesystem/fs_set.h"
 #include "connectors/filesystem/fs_split.h"
 #include "connectors/filesystem/fs_walk.h"
 
@@ -46,6 +47,7 @@ struct fs_known {
     struct fs_piece *piece;
     uint32_t pieces, capacity;
     struct fs_past *past; /* by id */
+    struct fs_set stems;  /* of their names */
     uint32_t pasts;
 };
 
@@ -55,6 +57,9 @@ sr_rc fs_known_settle(struct fs_known *k); /* SR_ENOMEM */
  * list have distinct inodes. What cannot be opened is taken for what its inode says. */
 sr_rc fs_known_match(struct fs_known *k, const struct fs_list *l, bool *is_taken);
 void fs_known_done(struct fs_known *k); /* and empty again */
+
+/* Is a file that is none of the past a copy in the making of one that is still there? */
+bool fs_known_is_copying(const struct fs_known *k, const struct fs_found *file);
 
 /* Is `name` made of the name of a file that it may have been rotated from? */
 bool fs_known_is_related(const char *old_path, const char *new_path);

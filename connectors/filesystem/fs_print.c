@@ -58,3 +58,21 @@ sr_rc fs_print_fits(struct fs_input *in, const struct fs_split *s, bool *fits, s
     }
     return rc;
 }
+
+bool fs_print_is_part(const struct sr_host *host, const struct fs_found *file, const char *of)
+{
+    struct fs_input in;
+    struct sr_error ignored; /* what cannot be read is no part */
+    struct fs_print tail = {0};
+    bool is_part = false;
+    if (fs_input_open(&in, host, file->path, &ignored) == SR_OK) {
+        (void)fs_print_tail(&in, file->stat.size_bytes, &tail, &ignored);
+    }
+    fs_input_close(&in);
+    if (fs_input_open(&in, host, of, &ignored) == SR_OK &&
+        fs_print_is(&in, file->stat.size_bytes - tail.bytes, &tail, &is_part, &ignored) != SR_OK) {
+        is_part = false;
+    }
+    fs_input_close(&in);
+    return is_part;
+}

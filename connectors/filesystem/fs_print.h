@@ -6,6 +6,7 @@
 
 #include "connectors/filesystem/fs_input.h"
 #include "connectors/filesystem/fs_split.h"
+#include "connectors/filesystem/fs_walk.h"
 
 /* Of up to `bytes` bytes from `at` on: fewer where the contents end. Compressed data that are cut
  * short end there. */
@@ -17,5 +18,8 @@ sr_rc fs_print_tail(struct fs_input *in, uint64_t offset, struct fs_print *out,
 /* Do the contents begin with what the split has read of them? *fits is set when it can be told. */
 sr_rc fs_print_fits(struct fs_input *in, const struct fs_split *s, bool *fits,
                     struct sr_error *err);
+
+/* Does the file end as the other one goes on at that place? An empty one does. */
+bool fs_print_is_part(const struct sr_host *host, const struct fs_found *file, const char *of);
 
 #endif

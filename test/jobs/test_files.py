@@ -229,6 +229,13 @@ def rotation_between_runs_loses_and_doubles_nothing(place):
     place.write("log/new", cron.path("log/app.log").read_text() + "9,i\n")   # a longer edition by rename
     os.rename(cron.path("log/new"), cron.path("log/app.log"))
     assert cron.run() == ["9,i"]
+    text = cron.path("log/app.log").read_text()
+    for part in (text[:8], text):                                            # a run in the middle of copying
+        place.write("log/app.log.1", part)
+        assert cron.run() == []
+    os.truncate(cron.path("log/app.log"), 0)
+    cron.append("log/app.log", "id,v\n10,j\n")
+    assert cron.run() == ["10,j"]
     os.unlink(cron.path("log/app.log.1.gz"))
     assert cron.run() == [] and cron.run() == [] and cron.run() == []
 
