@@ -1,4 +1,5 @@
 #include <string.h>
+#include <strings.h>
 
 #include "engine/base/assert.h"
 #include "engine/base/error.h"
@@ -56,7 +57,8 @@ bool bind_is_table(const struct scope *s, const char *name)
     return (s->table && strcmp(name, s->table) == 0) || (s->alias && strcmp(name, s->alias) == 0);
 }
 
-int32_t bind_column(struct scope *s, const struct ast *name)
+/* The column that a name begins with; *parts says how many of its parts that takes. */
+static int32_t bind_first(struct scope *s, const struct ast *name, uint32_t *parts)
 {
     sr_assert(name->kind == AST_NAME && name->count > 0);
     const char *first = name->item[0]->name;
@@ -75,21 +77,48 @@ int32_t bind_column(struct scope *s, const struct ast *name)
                    "SR0601: there is no column '%s'", column);
         return -1;
     }
-    if (part + 1 < name->count) {
+    *parts = part + 1;
+    return found;
+}
+
+int32_t bind_column(struct scope *s, const struct ast *name)
+{
+    uint32_t parts;
+    int32_t found = bind_first(s, name, &parts);
+    if (found >= 0 && parts < name->count) {
         bool is_row = s->in->field[found].type.kind == SR_ROW;
-        bind_fault(s->binder, s->text, name->item[part + 1]->at, NULL,
-                   is_row ? "SR0207: fields of rows (%s.%s) are not supported yet"
+        bind_fault(s->binder, s->text, name->item[parts]->at,
+                   is_row ? "give the field a name in a step before: select: [a.b AS c]" : NULL,
+                   is_row ? "SR0601: a column is needed here, not a field of one (%s.%s)"
                           : "SR0601: '%s' has no field '%s'",
-                   column, name->item[part + 1]->name);
+                   name->item[parts - 1]->name, name->item[parts]->name);
         return -1;
     }
     return found;
 }
 
+/* A column, or a field of a row in it: a.b.c. */
 static const struct expr *bind_name(struct scope *s, const struct ast *n)
 {
-    int32_t c = bind_column(s, n);
-    return c < 0 ? NULL : expr_column(s->binder->arena, s->in, (uint32_t)c);
+    struct arena *a = s->binder->arena;
+    uint32_t parts;
+    int32_t c = bind_first(s, n, &parts);
+    const struct expr *e = c < 0 ? NULL : expr_column(a, s->in, (uint32_t)c);
+    for (; e && parts < n->count; parts++) {
+        const struct ast *field = n->item[parts];
+        struct sr_error err = {0};
+        const struct expr *pair[2] = {e, expr_string(a, field->name, field->len)};
+        if (e->type.kind != SR_ROW) {
+            bind_fault(s->binder, s->text, field->at, NULL, "SR0601: '%s' has no field '%s'",
+                       n->item[parts - 1]->name, field->name);
+            return NULL;
+        }
+        e = pair[1] ? expr_call(a, ".", pair, 2, &err) : NULL;
+        if (!e) {
+            return bind_refused(s, field, &err);
+        }
+    }
+    return e;
 }
 
 static const struct expr *bind_literal(struct scope *s, const struct ast *n, struct sr_error *err)
@@ -145,9 +174,49 @@ static bool bind_takes_unit(const char *function)
     return strcmp(function, "TIMESTAMPADD") == 0 || strcmp(function, "TIMESTAMPDIFF") == 0;
 }
 
+/* x = ANY (a, b), of any comparison: a call of ANY or SOME on the right. */
+static bool bind_is_any(const struct ast *n)
+{
+    static const char *const ops[] = {"=", "<>", "<", "<=", ">", ">="};
+    const struct ast *list = n->count == 2 ? n->item[1] : NULL;
+    bool is_any = list && list->kind == AST_CALL && list->count > 0 &&
+                  (strcmp(list->name, "ANY") == 0 || strcmp(list->name, "SOME") == 0);
+    for (size_t i = 0; is_any && i < sizeof(ops) / sizeof(ops[0]); i++) {
+        if (strcmp(n->name, ops[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion): see bind_expr */
+static const struct expr *bind_any(struct scope *s, const struct ast *n)
+{
+    const struct ast *list = n->item[1];
+    struct arena *a = s->binder->arena;
+    const struct expr **test = arena_array(a, list->count, sizeof(struct expr *));
+    const struct expr *pair[2] = {bind_expr(s, n->item[0]), NULL};
+    struct sr_error err = {0};
+    for (uint32_t i = 0; test && pair[0] && i < list->count; i++) {
+        pair[1] = bind_expr(s, list->item[i]);
+        test[i] = pair[1] ? expr_call(a, n->name, pair, 2, &err) : NULL;
+        if (!test[i]) {
+            return pair[1] ? bind_refused(s, n, &err) : NULL;
+        }
+    }
+    if (!test || !pair[0]) {
+        return NULL;
+    }
+    const struct expr *e = list->count == 1 ? test[0] : expr_call(a, "OR", test, list->count, &err);
+    return e ? e : bind_refused(s, n, &err);
+}
+
 /* NOLINTNEXTLINE(misc-no-recursion): see bind_expr */
 static const struct expr *bind_call(struct scope *s, const struct ast *n)
 {
+    if (bind_is_any(n)) {
+        return bind_any(s, n);
+    }
     struct arena *a = s->binder->arena;
     const struct expr **arg = arena_array(a, (size_t)n->count + 1, sizeof(struct expr *));
     bool has_failed = arg == NULL;
@@ -194,6 +263,9 @@ static const struct expr *bind_cast(struct scope *s, const struct ast *n)
     }
     if (!e) {
         return NULL;
+    }
+    if (strcasecmp(t->name, "VARCHAR") == 0) { /* of any length in a CAST, as in Flink */
+        type.length = SR_LENGTH_MAX;
     }
     const struct expr *cast = expr_cast(a, e, &type, n->is_try, &err);
     return cast ? cast : bind_refused(s, n, &err);

@@ -16,6 +16,9 @@ extern const struct kernel cast_alias;
 const struct kernel *cast_number(const struct sr_type *from, const struct sr_type *to);
 const struct kernel *cast_from_text(const struct sr_type *to);
 const struct kernel *cast_to_text(const struct sr_type *from, const struct sr_type *to);
+/* Of ROW, ARRAY and MAP. */
+const struct kernel *cast_nested(const struct sr_type *from, const struct sr_type *to,
+                                 const char **why);
 const struct kernel *cast_time(const struct sr_type *from, const struct sr_type *to);
 
 #endif

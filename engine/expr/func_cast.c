@@ -64,9 +64,13 @@ static bool cast_is_moment(enum sr_kind k)
     return k == SR_DATE || k == SR_TIME || type_is_stamp(k);
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): through cast_nested, TYPE_DEPTH_MAX */
 const struct kernel *cast_kernel(const struct sr_type *from, const struct sr_type *to,
                                  const char **why)
 {
+    if (sr_is_nested(from->kind) && !sr_is_bytes(to->kind)) {
+        return cast_nested(from, to, why);
+    }
     if (type_is_number(from->kind) && type_is_stamp(to->kind)) {
         *why = "use TO_TIMESTAMP_LTZ(number, precision)";
         return NULL;

@@ -7,6 +7,7 @@
 #include "engine/expr/family.h"
 #include "engine/expr/in_list.h"
 #include "engine/expr/instant.h"
+#include "engine/expr/nest.h"
 #include "engine/expr/program.h"
 #include "engine/expr/promote.h"
 
@@ -219,8 +220,24 @@ static bool compare_sides(struct bind_call *b, const struct sr_type *common)
     return true;
 }
 
+/* ROW, ARRAY and MAP: the same or not. */
+static void compare_nest(struct call *k, bool wanted)
+{
+    uint8_t *to = k->out->values;
+    CALL_EACH_ROW(k, r) { to[r] = nest_equal(k->arg[0], r, k->arg[1], r) == wanted; }
+}
+static void compare_nest_eq(struct call *k) { compare_nest(k, true); }
+static void compare_nest_ne(struct call *k) { compare_nest(k, false); }
+static const struct kernel compare_nested[] = {{.run = compare_nest_eq}, {.run = compare_nest_ne}};
+
 static bool compare_bind_as(struct bind_call *b, uint32_t op, bool is_strict)
 {
+    const struct sr_type *left = &b->arg[0]->type;
+    if (sr_is_nested(left->kind) && nest_is_alike(left, &b->arg[1]->type) && op <= COMPARE_NE) {
+        b->type = type_nullable(type_of(SR_BOOLEAN), bind_any_nullable(b));
+        b->kernel = &compare_nested[op];
+        return true;
+    }
     struct sr_type common;
     bool is_equality = is_strict && (op == COMPARE_EQ || op == COMPARE_NE);
     b->type = type_nullable(type_of(SR_BOOLEAN), bind_any_nullable(b));

@@ -251,6 +251,17 @@ static bool cond_bind_coalesce(struct bind_call *b)
     return true;
 }
 
+/* Text that is never NULL is the answer, in its own type. */
+static bool cond_bind_ifnull(struct bind_call *b)
+{
+    const struct sr_type *x = &b->arg[0]->type;
+    if (sr_is_text(x->kind) && !x->is_nullable && sr_is_text(b->arg[1]->type.kind)) {
+        b->whole = b->arg[0];
+        return true;
+    }
+    return cond_bind_coalesce(b);
+}
+
 /* CASE WHEN a = b THEN NULL ELSE a END */
 static bool cond_bind_nullif(struct bind_call *b)
 {
@@ -336,7 +347,7 @@ static const struct func cond_funcs[] = {
      .doc = "The first value that is not NULL. Those behind it are not computed."},
     {.name = "IFNULL",
      .family = "conditional",
-     .bind = cond_bind_coalesce,
+     .bind = cond_bind_ifnull,
      .min = 2,
      .max = 2,
      .data = COND_COALESCE,

@@ -8,6 +8,7 @@
 
 /* DATE, TIME and intervals have no JSON there; nor do maps whose keys are no text. */
 bool json_can_write(const struct sr_type *t);
-void json_write_value(struct json_out *o, const struct sr_column *c, uint32_t r); /* null for NULL */
+void json_write_value(struct json_out *o, const struct sr_column *c,
+                      uint32_t r); /* null for NULL */
 
 #endif

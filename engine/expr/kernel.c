@@ -12,7 +12,9 @@ void call_null(struct call *k, uint32_t r)
 {
     column_set_null(k->out, r);
     uint32_t size = sr_value_size(&k->out->type);
-    memset((uint8_t *)k->out->values + (size_t)r * size, 0, size);
+    if (size > 0) {
+        memset((uint8_t *)k->out->values + (size_t)r * size, 0, size);
+    }
 }
 
 void call_broken(struct call *k, sr_rc rc)

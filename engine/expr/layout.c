@@ -7,6 +7,7 @@
 #include "engine/base/error.h"
 #include "engine/expr/cast.h"
 #include "engine/expr/cond.h"
+#include "engine/expr/nest.h"
 #include "engine/expr/promote.h"
 
 /* Recursion in this file goes down expression trees, which are at most EXPR_DEPTH_MAX deep. */
@@ -133,7 +134,7 @@ static uint32_t layout_constant(struct layout *l, const struct expr *e)
     l->reg[r].col = c;
     c->rows = l->constants;
     if (e->is_null) {
-        memset(c->values, 0, (size_t)sr_value_size(&e->type) * l->constants);
+        nest_blank(c, l->constants);
         for (uint32_t i = 0; i < l->constants; i++) {
             column_set_null(c, i);
         }

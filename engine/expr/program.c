@@ -7,6 +7,7 @@
 #include "engine/base/error.h"
 #include "engine/data/schema.h"
 #include "engine/expr/layout.h"
+#include "engine/expr/nest.h"
 #include "engine/expr/promote.h"
 #include "engine/expr/run.h"
 #include "engine/expr/value_text.h"
@@ -40,6 +41,7 @@ static sr_rc program_make(struct program **out, const struct program_conf *conf,
         rc = zone_load(conf->time_zone, &p->zone, err);
     }
     p->run.zone = p->zone;
+    p->run.time_zone = conf->time_zone;
     p->run.host = conf->host;
     if (rc == SR_OK && conf->condition) {
         p->picked = layout_filter(&p->layout, conf->condition, 0);
@@ -156,6 +158,9 @@ static bool program_column(struct program *p, const struct step *s, struct sr_co
         return false;
     }
     c->rows = p->run.rows;
+    if (sr_is_nested(c->type.kind)) {
+        nest_blank(c, c->rows);
+    }
     p->layout.reg[s->out].col = c;
     *out = c;
     return true;
@@ -237,6 +242,9 @@ static void program_call(struct program *p, const struct step *s, struct sr_colu
     if (!k.out->bytes && type_is_string(k.out->type.kind)) {
         k.out->bytes = buffer_hold(p->run.empty);
     }
+    if (sr_is_nested(k.out->type.kind) && !column_finish(p->run.home, k.out, p->run.rows)) {
+        p->run.rc = SR_ENOMEM;
+    }
 }
 
 static void program_compare(struct program *p, const struct step *s, struct sr_column **arg)
@@ -313,10 +321,30 @@ static void program_gather(struct program *p, const struct step *s, struct sr_co
     }
 }
 
+/* Values of ROW, ARRAY and MAP: copied with their inside. */
+static void program_choose_nested(struct program *p, const struct step *s, struct sr_column *out)
+{
+    bool is_good = true;
+    for (uint32_t i = 0; i < s->args; i++) {
+        const struct slot *from = p->layout.slot[s->under[i]];
+        for (uint32_t j = 0; j < from->n && is_good; j++) {
+            uint32_t r = slot_row(from, j);
+            is_good = nest_copy(p->run.home, out, r, p->layout.reg[s->arg[i]].col, r);
+        }
+    }
+    if (!is_good || !column_finish(p->run.home, out, p->run.rows)) {
+        p->run.rc = SR_ENOMEM;
+    }
+}
+
 static void program_choose(struct program *p, const struct step *s)
 {
     struct sr_column *out;
     if (!program_column(p, s, &out)) {
+        return;
+    }
+    if (sr_is_nested(out->type.kind)) {
+        program_choose_nested(p, s, out);
         return;
     }
     for (uint32_t i = 0; i < s->args; i++) {
@@ -367,6 +395,12 @@ static struct sr_column *program_spread(struct program *p, const struct sr_colum
     struct sr_column *out = column_new(p->run.home, &c->type, SR_BATCH_ROWS);
     if (!out) {
         return NULL;
+    }
+    if (sr_is_nested(c->type.kind)) { /* the only constant of these types is NULL */
+        for (uint32_t r = 0; r < p->run.rows; r++) {
+            column_set_null(out, r);
+        }
+        return column_finish(p->run.home, out, p->run.rows) ? out : (column_release(out), NULL);
     }
     out->rows = p->run.rows;
     memcpy(out->values, c->values, (size_t)sr_value_size(&c->type) * p->run.rows);
@@ -596,6 +630,14 @@ static void program_value_text(struct arena *a, const struct sr_column *c, struc
 {
     char buffer[VALUE_TEXT_MAX];
     uint32_t len = 0;
+    if (sr_is_nested(c->type.kind)) {
+        struct json_out whole = {0};
+        nest_text(&whole, c, 0, true);
+        *out = (struct program_text){
+            whole.is_broken ? NULL : arena_text_n(a, whole.bytes, whole.len), whole.len};
+        json_out_done(&whole);
+        return;
+    }
     const char *bytes = type_is_string(c->type.kind) ? sr_text(c, 0, &len) : buffer;
     if (sr_is_bytes(c->type.kind)) {
         program_bytes_text(a, bytes, len, out);

@@ -16,6 +16,7 @@ struct run {
     sr_rc rc;                        /* of the run as a whole */
     uint32_t failures;               /* rows that cannot be computed */
     uint64_t failed[SR_BATCH_WORDS]; /* their bits; all clear while failures is 0 */
+    const char *time_zone;           /* its name */
     const struct zone *zone;         /* of the session; NULL: UTC */
     const struct sr_host *host;      /* clock and random numbers; NULL: none are asked for */
     int64_t now_us;                  /* of this run, once asked for; INT64_MIN before */

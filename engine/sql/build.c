@@ -176,8 +176,8 @@ struct ast *ast_unicode(struct parser *p, struct token t, struct token escape)
     char *text = arena_text_n(p->arena, n->name, n->len); /* it only becomes shorter */
     uint32_t len = 0;
     for (uint32_t i = 0; text && i < n->len;) {
-        uint32_t digits = i + 1 < n->len && n->name[i + 1] == '+' ? 6 : 4, from = i + digits - 3,
-                 code = 0;
+        uint32_t digits = i + 1 < n->len && n->name[i + 1] == '+' ? 6 : 4,
+                 from = i + (digits == 6 ? 2 : 1), code = 0;
         bool is_code = n->name[i] == mark && from + digits <= n->len;
         for (uint32_t d = 0; is_code && d < digits; d++) {
             int hex = build_hex(n->name[from + d]);
@@ -499,4 +499,13 @@ struct ast *ast_json(struct parser *p, const char *name, const struct ast *json,
         l = ast_push(p, l, arg[i]);
     }
     return ast_call(p, name, l);
+}
+
+struct ast *ast_word_text(struct parser *p, struct token t)
+{
+    struct ast *n = ast_word(p, t);
+    if (n) {
+        n->kind = AST_STRING;
+    }
+    return n;
 }

@@ -216,7 +216,10 @@ val(A) ::= LP(T) expr(X) COMMA exprs(L) RP(U). {
     A = ast_span(ast_call(p, "ROW", ast_prepend(p, L, X)), T.at, U.at + 1);
 }
 val(A) ::= literal(X).                         { A = X; }
-val(A) ::= name(X).                            { A = X; }
+val(A) ::= name(X). [SIGN]                     { A = X; }
+val(A) ::= val(X) DOT ID(T). {
+    A = ast_span(ast_call2(p, ".", X, ast_word_text(p, T)), X ? X->at : 0, T.at + T.len);
+}
 val(A) ::= call(X).                            { A = X; }
 val(A) ::= val(X) LBRACKET expr(Y) RBRACKET(T). {
     A = ast_span(ast_call2(p, "ITEM", X, Y), X ? X->at : 0, T.at + 1);

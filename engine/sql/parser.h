@@ -47,6 +47,7 @@ struct ast *ast_unicode(struct parser *p, struct token t, struct token escape); 
 /* (a, b) OVERLAPS (c, d), and (a - b) DAY. */
 struct ast *ast_overlaps(struct parser *p, const struct ast *a, const struct ast *b);
 struct ast *ast_between(struct parser *p, const struct ast *x, struct token unit);
+struct ast *ast_word_text(struct parser *p, struct token t);                /* a name, as a text */
 struct ast *ast_words(struct parser *p, struct token t, const char *words); /* a text of ours */
 /* Options of JSON functions: NULL ON EMPTY and its relatives, then the call with all of them. */
 struct ast *ast_instead(struct parser *p, struct token t, const char *words, const char *which,

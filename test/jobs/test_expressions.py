@@ -93,3 +93,44 @@ sinks:
     assert len(rows) == 2 and rows[0]["id"] != rows[1]["id"], rows
     for row in rows:
         assert before <= row["seconds"] <= time.time() and row["now"] == row["wall"] + "Z", row
+
+
+@test
+def nested_values_are_made_and_taken_apart(p):
+    """Fields, elements, constructors, casts, CASE and comparison of ROW, ARRAY and MAP between json and json."""
+    rows = [{"id": i, "r": {"a": {"b": i, "c": f"x{i}"}}, "l": list(range(i)), "m": {"k": f"v{i}"} if i % 2 else {}}
+            for i in range(300)]
+    rows += [{"id": 300, "r": None, "l": None, "m": None}]
+    p.write("in.json", "".join(json.dumps(r) + "\n" for r in rows))
+    job = """
+sources:
+  s:
+    connector: filesystem
+    path: in.json
+    format: json
+    schema: {id: INT, r: "ROW<a ROW<b INT, c STRING>>", l: ARRAY<INT>, m: "MAP<STRING, STRING>"}
+transforms:
+  calc:
+    from: s
+    where: "r.a.b <> 7 OR r IS NULL"
+    select: [id, r.a.b AS b, s.r.a.c AS c, r.a AS inner_row, "l[2] AS item", "m['k'] AS v", CARDINALITY(l) AS n,
+             "ARRAY[id, r.a.b, NULL] AS made", "MAP['id', id] AS made_map", "CAST(ROW(id, r.a.c) AS ROW<x BIGINT, y STRING>) AS made_row",
+             "CASE WHEN CARDINALITY(l) > 2 THEN ARRAY_SLICE(l, -2) ELSE l END AS chosen", "l = ARRAY[0, 1] AS same",
+             "CAST(ARRAY_REVERSE(l) AS ARRAY<STRING>) AS turned", "CAST(r AS STRING) AS words", JSON_STRING(r) AS as_json]
+sinks:
+  out: {from: calc, connector: filesystem, path: out.json, format: json}
+"""
+    ok(p.run("run", p.write("job.yaml", job)))
+    got = {r["id"]: r for r in map(json.loads, (p.dir / "out.json").read_text().splitlines())}
+    assert len(got) == 300 and 7 not in got, len(got)
+    for i in (0, 1, 2, 5, 256, 299):
+        assert got[i] == {
+            "id": i, "b": i, "c": f"x{i}", "inner_row": {"b": i, "c": f"x{i}"}, "item": 1 if i > 1 else None,
+            "v": f"v{i}" if i % 2 else None, "n": i, "made": [i, i, None], "made_map": {"id": i},
+            "made_row": {"x": i, "y": f"x{i}"}, "chosen": list(range(i))[-2:], "same": i == 2,
+            "turned": [str(x) for x in range(i)][::-1], "words": f"(({i}, x{i}))",
+            "as_json": json.dumps({"a": {"b": i, "c": f"x{i}"}}, separators=(",", ":"))}, got[i]
+    nothing = {"id": 300, "made": [300, None, None], "made_map": {"id": 300}, "made_row": {"x": 300, "y": None}}
+    assert got[300] == {**dict.fromkeys(got[300]), **nothing}, got[300]
+    done = ok(p.run("run", p.write("bad.yaml", job.replace("r.a.b AS b", "r.a.z AS b"))), 3)
+    assert b"has no field 'z'" in done.stderr, done.stderr
