@@ -100,7 +100,7 @@ const struct sr_opt steps_transform_opts[] = {
         .doc = "Rows of equal values are aggregated."),
     KEY("window", window, .flags = SR_OPT_OURS | OPTS_TEXT,
         .doc = "Aggregate by time: `TUMBLE(ts, size)`, `HOP(ts, slide, size)` or `CUMULATE(ts, "
-               "step, size)`, each with an offset behind it if need be, as in `TUMBLE(ts, INTERVAL "
+               "step, size)`, each with an offset behind it if need be, or `SESSION(ts, gap)`, as in `TUMBLE(ts, INTERVAL "
                "'1' MINUTE)`. ts is the column of the source's `watermark`, or one that is `AS "
                "PROCTIME()`: then it is the time of processing that counts, and the last windows "
                "fire at the end of the input. Flink's three columns window_start, window_end and window_time can be "

@@ -108,6 +108,7 @@ static const struct agg_window {
      "a time attribute, a slide, a size and perhaps an offset", "slide"},
     {WINDOW_CUMULATE, "CUMULATE", "CUMULATE(time, step, size[, offset])",
      "a time attribute, a step, a size and perhaps an offset", "step"},
+    {WINDOW_SESSION, "SESSION", "SESSION(time, gap)", "a time attribute and a gap", NULL},
 };
 
 #define AGG_WINDOWS (sizeof(agg_windows) / sizeof(agg_windows[0]))
@@ -120,10 +121,8 @@ static const struct agg_window *agg_find_window(struct agg_scope *g, struct scop
             return &agg_windows[i];
         }
     }
-    bind_fault(s->binder, s->text, w->at, "TUMBLE, HOP or CUMULATE",
-               strcmp(w->window, "SESSION") == 0 ? "SR0207: window %s is not supported yet"
-                                                 : "SR0704: there is no window '%s'",
-               w->window);
+    bind_fault(s->binder, s->text, w->at, "TUMBLE, HOP, CUMULATE or SESSION",
+               "SR0704: there is no window '%s'", w->window);
     return NULL;
 }
 
@@ -184,8 +183,8 @@ static bool agg_window(struct agg_scope *g)
     if (!how) {
         return false;
     }
-    uint32_t least = how->slide ? 2 : 1;
-    if (w->args < least || w->args > least + 1) {
+    uint32_t least = how->slide ? 2 : 1, most = how->kind == WINDOW_SESSION ? least : least + 1;
+    if (w->args < least || w->args > most) {
         bind_fault(s.binder, s.text, w->at, how->form, "SR0703: %s takes %s", how->name,
                    how->words);
         return false;

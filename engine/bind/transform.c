@@ -211,6 +211,46 @@ static bool transform_is_bound_name(const struct ast *n, const char *name)
     return n->kind == AST_NAME && strcmp(n->item[n->count - 1]->name, name) == 0;
 }
 
+static bool transform_is_listed(const struct ast *const *list, uint32_t count, const struct ast *n)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const struct ast *m = list[i];
+        if (m->kind == AST_NAME && n->kind == AST_NAME &&
+            strcmp(m->item[m->count - 1]->name, n->item[n->count - 1]->name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Sessions are those of what they are partitioned by, which here must be what is grouped by. */
+static bool transform_check_partition(struct transform *t, const struct ast *window,
+                                      const struct job_text *text)
+{
+    const struct ast *by = window->filter;
+    const struct grouping *g = &t->grouping;
+    if (strcmp(window->name, "SESSION") != 0) {
+        if (by) {
+            bind_fault(t->b, text, by->at, NULL, "SR0704: only SESSION takes PARTITION BY");
+        }
+        return !by;
+    }
+    bool is_same = g->keys == (by ? by->count : 0);
+    for (uint32_t k = 0; k < g->keys && is_same; k++) {
+        is_same = transform_is_listed(by->item, by->count, g->key[k]);
+    }
+    for (uint32_t i = 0; by && i < by->count && is_same; i++) {
+        is_same = transform_is_listed(g->key, g->keys, by->item[i]);
+    }
+    if (!is_same) {
+        bind_fault(
+            t->b, text, by ? by->at : window->at,
+            "SESSION(TABLE t PARTITION BY k, ...), and GROUP BY window_start, window_end, k",
+            "SR0207: sessions are only supported where PARTITION BY names what GROUP BY does");
+    }
+    return is_same;
+}
+
 /* GROUP BY window_start, window_end, k over TABLE(TUMBLE(...)): the bounds are no keys. */
 static bool transform_group_window(struct transform *t, const struct ast *window,
                                    const struct ast *group, const struct job_text *text)
@@ -231,6 +271,7 @@ static bool transform_group_window(struct transform *t, const struct ast *window
                    "window_end");
         return false;
     }
+    is_good = is_good && transform_check_partition(t, window, text);
     return transform_set_window(t, window, 1, text) && is_good;
 }
 

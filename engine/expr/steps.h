@@ -27,7 +27,7 @@ struct watermark_step {
 /* "group-aggregate": GROUP BY without a window: an updating result (+I, then -U and +U).
  * "window-aggregate": one row a key and window when the watermark passes its end. Output
  * columns: keys, then (window only) window_start, window_end, window_time, then aggregates. */
-enum window_kind { WINDOW_NONE, WINDOW_TUMBLE, WINDOW_HOP, WINDOW_CUMULATE };
+enum window_kind { WINDOW_NONE, WINDOW_TUMBLE, WINDOW_HOP, WINDOW_CUMULATE, WINDOW_SESSION };
 
 struct aggregate_step {
     const uint32_t *key; /* input columns */
@@ -36,7 +36,7 @@ struct aggregate_step {
     uint32_t aggs;
     enum window_kind window;
     uint32_t time_column; /* the time attribute, when windowed */
-    int64_t size_ms, offset_ms;
+    int64_t size_ms, offset_ms; /* SESSION: its gap is the size */
     int64_t slide_ms; /* from one window's end to the next: HOP's slide, CUMULATE's step */
     bool is_proctime; /* windows of the wall clock: of when a row is processed */
     const char *time_zone;

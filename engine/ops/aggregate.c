@@ -47,11 +47,11 @@ static sr_rc aggregate_compile(struct aggregate *a, const struct sr_op_open *o,
     return program_new(&a->program, &conf, err);
 }
 
-static sr_rc aggregate_declare(struct aggregate *a, const struct sr_op_open *o, bool has_rows,
-                               struct sr_error *err)
+static sr_rc aggregate_declare(struct aggregate *a, const struct sr_op_open *o,
+                               const char *const *more, struct sr_error *err)
 {
     const struct aggregate_step *s = a->step;
-    size_t room = (size_t)s->keys + (size_t)s->aggs * 2 + 1;
+    size_t room = (size_t)s->keys + (size_t)s->aggs * 2 + AGGREGATE_MORE_MAX;
     struct agg_fields f = {.arena = a->arena,
                            .field = arena_array(a->arena, room, sizeof(struct sr_field))};
     a->accumulator = arena_array(a->arena, s->aggs + 1, sizeof(*a->accumulator));
@@ -61,8 +61,9 @@ static sr_rc aggregate_declare(struct aggregate *a, const struct sr_op_open *o, 
     for (uint32_t k = 0; k < s->keys; k++) {
         f.field[f.count++] = o->in[0]->field[s->key[k]];
     }
-    if (has_rows) {
-        f.field[f.count++] = (struct sr_field){"rows", type_of(SR_BIGINT)};
+    for (uint32_t i = 0; more && more[i]; i++) {
+        sr_assert(i < AGGREGATE_MORE_MAX);
+        f.field[f.count++] = (struct sr_field){more[i], type_of(SR_BIGINT)};
     }
     sr_rc rc = SR_OK;
     for (uint32_t i = 0; i < s->aggs && rc == SR_OK; i++) {
@@ -91,7 +92,7 @@ sr_rc aggregate_map(const struct aggregate *a, const char *name, struct sr_map *
     return a->state->calls->map(a->state, &def, out, err);
 }
 
-sr_rc aggregate_open(struct aggregate *a, const struct sr_op_open *o, bool has_rows,
+sr_rc aggregate_open(struct aggregate *a, const struct sr_op_open *o, const char *const *more,
                      struct sr_error *err)
 {
     sr_assert(o->state != NULL);
@@ -105,7 +106,7 @@ sr_rc aggregate_open(struct aggregate *a, const struct sr_op_open *o, bool has_r
     }
     sr_rc rc = aggregate_compile(a, o, err);
     if (rc == SR_OK) {
-        rc = aggregate_declare(a, o, has_rows, err);
+        rc = aggregate_declare(a, o, more, err);
     }
     return rc;
 }

@@ -10,6 +10,8 @@
 #include "engine/expr/steps.h"
 #include "engine/ops/agg.h"
 
+#define AGGREGATE_MORE_MAX 2u /* columns of a group besides keys and accumulators */
+
 struct aggregate {
     const struct aggregate_step *step;
     struct sr_home *home;
@@ -31,9 +33,9 @@ struct aggregate {
     int8_t sign[SR_BATCH_ROWS];
 };
 
-/* `has_rows` adds a value column `rows` in front of the accumulators. The maps are the operator's
- * to declare. */
-sr_rc aggregate_open(struct aggregate *a, const struct sr_op_open *o, bool has_rows,
+/* `more`, ended by NULL, names BIGINT columns of a group that stand in front of the accumulators; NULL:
+ * none. The maps are the operator's to declare. */
+sr_rc aggregate_open(struct aggregate *a, const struct sr_op_open *o, const char *const *more,
                      struct sr_error *err);
 void aggregate_close(struct aggregate *a); /* half-open ones too */
 /* Declares a map of groups. name NULL: out of memory. */

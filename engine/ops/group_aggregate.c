@@ -53,7 +53,8 @@ struct group_round {
 static sr_rc group_open(void *op, const struct sr_op_open *o, struct sr_error *err)
 {
     struct group_aggregate *g = op;
-    sr_rc rc = aggregate_open(&g->base, o, true, err);
+    static const char *const more[] = {"rows", NULL};
+    sr_rc rc = aggregate_open(&g->base, o, more, err);
     if (rc == SR_OK) {
         rc = aggregate_map(&g->base, "groups", &g->base.groups, err);
     }

@@ -34,6 +34,9 @@ static sr_rc window_check(const struct aggregate_step *s, struct sr_error *err)
     if (s->offset_ms <= -WINDOW_MS_MAX / 4 || s->offset_ms >= WINDOW_MS_MAX / 4) {
         return error_set(err, SR_ECONFIG, "the offset of a window must be of sane length");
     }
+    if (s->window == WINDOW_SESSION) {
+        return SR_OK;
+    }
     if (s->window == WINDOW_TUMBLE) {
         return s->offset_ms > -s->size_ms && s->offset_ms < s->size_ms
                    ? SR_OK
@@ -61,7 +64,8 @@ sr_rc window_make(struct window *w, const struct aggregate_step *step, struct sr
         return rc;
     }
     *w = (struct window){.kind = step->window, .size_ms = step->size_ms};
-    w->slide_ms = step->window == WINDOW_TUMBLE ? step->size_ms : step->slide_ms;
+    bool has_slide = step->window == WINDOW_HOP || step->window == WINDOW_CUMULATE;
+    w->slide_ms = has_slide ? step->slide_ms : step->size_ms;
     w->pane_ms = window_gcd(w->size_ms, w->slide_ms);
     w->anchor_ms = window_mod(step->offset_ms + step->size_ms, w->slide_ms);
     if (step->window == WINDOW_CUMULATE) {
@@ -82,6 +86,8 @@ const char *window_text(struct arena *a, const struct aggregate_step *s)
     case WINDOW_CUMULATE:
         return arena_printf(a, "CUMULATE(step %lld ms, size %lld ms, offset %lld ms)", slide, size,
                             offset);
+    case WINDOW_SESSION:
+        return arena_printf(a, "SESSION(gap %lld ms)", size);
     case WINDOW_NONE:
         break;
     }

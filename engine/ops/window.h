@@ -1,4 +1,5 @@
 /* Which windows a time belongs to: the arithmetic of TUMBLE, HOP and CUMULATE, in milliseconds.
+ * (Windows of SESSION are made of their rows: window_session.c.)
  *
  * Time is cut into panes, such that every window is a whole number of them; a row touches the one
  * pane that it lies in. A window is named by its end; ends are slide_ms apart, for ever.

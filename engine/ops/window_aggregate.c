@@ -51,8 +51,13 @@ static sr_rc window_open(void *op, const struct sr_op_open *o, struct sr_error *
     if (rc == SR_OK && o->in[0]->field[step->time_column].type.kind == SR_TIMESTAMP_LTZ) {
         rc = zone_load(step->time_zone ? step->time_zone : "UTC", &w->window.zone, err);
     }
+    static const char *const more[] = {"start", "end", NULL};
+    bool is_session = step->window == WINDOW_SESSION;
     if (rc == SR_OK) {
-        rc = aggregate_open(&w->base, o, false, err);
+        rc = aggregate_open(&w->base, o, is_session ? more : NULL, err);
+    }
+    if (rc == SR_OK && is_session) {
+        rc = window_session_open(w, o, err);
     }
     if (rc == SR_OK) {
         rc = window_maps(w, err);
@@ -68,6 +73,7 @@ static sr_rc window_open(void *op, const struct sr_op_open *o, struct sr_error *
 static void window_close(void *op)
 {
     struct window_aggregate *w = op;
+    window_session_close(w);
     aggregate_close(&w->base);
     zone_free(w->window.zone);
 }
@@ -82,18 +88,6 @@ static int64_t window_pane(struct window_aggregate *w, int64_t us)
         w->pane_end = window_pane_end(&w->window, ms);
     }
     return w->pane_end;
-}
-
-/* The watermark in force when row r arrived. */
-static int64_t window_watermark(const struct window_aggregate *w, const struct sr_view *v,
-                                uint32_t r)
-{
-    int64_t told = w->base.state->watermark;
-    if (!v->watermark) {
-        return told;
-    }
-    int64_t then = ((const int64_t *)(const void *)v->watermark->data)[r];
-    return then > told ? then : told;
 }
 
 /* Why a row has no window; NULL: it has one. */
@@ -187,6 +181,16 @@ static void window_assign_now(struct window_aggregate *w, struct sr_op_io *io)
     io->wake_ms = window_trigger(&w->window, window_end_from(&w->window, end)) + 1;
 }
 
+static void window_assign_all(struct window_aggregate *w, const struct sr_view *v,
+                              struct sr_op_io *io)
+{
+    if (w->base.step->is_proctime) {
+        window_assign_now(w, io);
+    } else {
+        io->late = window_assign(w, v, io->late_row);
+    }
+}
+
 /* HOP: each new pane has its next window wait for the watermark. */
 static sr_rc window_await(struct window_aggregate *w, const struct sr_view *v)
 {
@@ -241,12 +245,10 @@ static sr_rc window_take(struct window_aggregate *w, uint32_t count, struct sr_o
         return error_set(err, SR_ENOMEM, "out of memory");
     }
     sr_rc rc = aggregate_begin(a, some, 0, io, &io->used, err);
-    if (rc == SR_OK && a->step->is_proctime) {
-        window_assign_now(w, io);
+    if (rc == SR_OK && window_is_session(w)) {
+        rc = window_session_rows(w, some, io, err);
     } else if (rc == SR_OK) {
-        io->late = window_assign(w, some, io->late_row);
-    }
-    if (rc == SR_OK) {
+        window_assign_all(w, some, io);
         rc = window_fold(w, some, err);
     }
     aggregate_end(a);
@@ -283,9 +285,9 @@ static sr_rc window_go_on(struct window_aggregate *w, uint32_t clean, struct sr_
                           struct sr_error *err)
 {
     int64_t watermark = SR_WATERMARK_NONE;
-    uint32_t count = w->window.kind == WINDOW_TUMBLE || w->base.step->is_proctime
-                         ? clean
-                         : window_ready(w, io, clean, &watermark);
+    bool is_shared = w->window.kind == WINDOW_HOP || w->window.kind == WINDOW_CUMULATE;
+    uint32_t count =
+        is_shared && !w->base.step->is_proctime ? window_ready(w, io, clean, &watermark) : clean;
     if (count > 0) {
         return window_take(w, count, io, err);
     }

@@ -5,6 +5,12 @@
 #include "engine/ops/emit.h"
 #include "engine/ops/window_aggregate.h"
 
+/* Do windows come again when they have fired, as the next one? */
+static bool fire_goes_on(const struct window_aggregate *w)
+{
+    return w->window.kind == WINDOW_HOP || w->window.kind == WINDOW_CUMULATE;
+}
+
 static const struct sr_state_calls *fire_calls(const struct window_aggregate *w)
 {
     return w->base.state->calls;
@@ -35,9 +41,8 @@ static sr_rc fire_fit(struct window_aggregate *w, uint32_t *count)
     uint32_t fit = 0;
     while (fit < *count) {
         bytes += fire_text(w->windows, a->slot[fit]);
-        bool is_other =
-            w->window.kind != WINDOW_TUMBLE &&
-            sr_map_namespace(w->windows, a->slot[fit]) != sr_map_namespace(w->windows, a->slot[0]);
+        bool is_other = fire_goes_on(w) && sr_map_namespace(w->windows, a->slot[fit]) !=
+                                               sr_map_namespace(w->windows, a->slot[0]);
         if (fit > 0 && (bytes > SR_BATCH_BYTES || is_other)) {
             break;
         }
@@ -56,7 +61,7 @@ static sr_rc fire_fit(struct window_aggregate *w, uint32_t *count)
 static sr_rc fire_due(struct window_aggregate *w, int64_t ms, uint32_t *count)
 {
     struct aggregate *a = &w->base;
-    bool goes_on = w->window.kind != WINDOW_TUMBLE;
+    bool goes_on = fire_goes_on(w);
     uint32_t max = goes_on ? 1 : SR_BATCH_ROWS;
     sr_rc rc = fire_calls(w)->due(w->windows, ms, max, a->slot, w->timer, count);
     if (rc == SR_OK && goes_on && *count > 0) {
@@ -185,8 +190,11 @@ static void fire_bounds(const struct window_aggregate *w, uint32_t count, struct
     int64_t *end = col[1]->values;
     int64_t *time = col[2]->values;
     for (uint32_t i = 0; i < count; i++) {
-        int64_t ms = sr_map_namespace(w->windows, w->base.slot[i]);
-        start[i] = window_start(&w->window, ms) * 1000;
+        uint32_t slot = w->base.slot[i];
+        bool is_session = window_is_session(w);
+        int64_t ms = is_session ? window_session_end(w, slot) : sr_map_namespace(w->windows, slot);
+        start[i] =
+            (is_session ? window_session_start(w, slot) : window_start(&w->window, ms)) * 1000;
         end[i] = ms * 1000;
         time[i] = (w->window.zone ? zone_utc_ms(w->window.zone, ms - 1, false) : ms - 1) * 1000;
     }
@@ -252,7 +260,7 @@ sr_rc window_fire(struct window_aggregate *w, int64_t ms, struct sr_op_io *io, b
     uint32_t count = 0;
     struct sr_view *out = NULL;
     sr_rc rc = fire_due(w, ms, &count);
-    *has_more = count > 0 && (w->window.kind != WINDOW_TUMBLE || count == SR_BATCH_ROWS);
+    *has_more = count > 0 && (fire_goes_on(w) || count == SR_BATCH_ROWS);
     if (rc == SR_OK && count > 0) {
         uint32_t due = count;
         rc = fire_fit(w, &count);

@@ -96,12 +96,13 @@ static void draw_window(struct sr_out *o, const struct aggregate_step *s,
     static const char *const names[] = {[WINDOW_NONE] = "",
                                         [WINDOW_TUMBLE] = "TUMBLE",
                                         [WINDOW_HOP] = "HOP",
-                                        [WINDOW_CUMULATE] = "CUMULATE"};
+                                        [WINDOW_CUMULATE] = "CUMULATE",
+                                        [WINDOW_SESSION] = "SESSION"};
     if (s->window == WINDOW_NONE) {
         return;
     }
     draw(o, "%s(%s, ", names[s->window], in->field[s->time_column].name);
-    if (s->window != WINDOW_TUMBLE) {
+    if (s->window == WINDOW_HOP || s->window == WINDOW_CUMULATE) {
         draw_duration(o, s->slide_ms);
         draw(o, ", ");
     }

@@ -48,7 +48,7 @@ enum ast_kind {
     AST_QUERY, /* item by enum ast_part; an absent part is NULL */
     AST_TABLE, /* name; item[0] AST_WORD alias, if any */
     AST_WINDOW /* a window function over a table: name "TUMBLE"; item: AST_TABLE, AST_NAME of the
-                  time column, then its arguments */
+                  time column, then its arguments; filter: AST_LIST of PARTITION BY, or NULL */
 };
 
 enum ast_part { AST_SELECT, AST_FROM, AST_WHERE, AST_GROUP_BY, AST_HAVING, AST_PARTS };

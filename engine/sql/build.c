@@ -419,6 +419,18 @@ struct ast_list *ast_prepend(struct parser *p, struct ast_list *l, const struct 
     return l ? out : NULL;
 }
 
+struct ast *ast_window(struct parser *p, struct token f, struct token table, struct ast_list *args,
+                       const struct ast *partition, struct token end)
+{
+    struct ast *t = ast_named(p, table, ast_leaf(p, AST_TABLE, table));
+    struct ast *n = ast_span(ast_of(p, AST_WINDOW, ast_prepend(p, args, t)), f.at, end.at + 1);
+    if (n) {
+        n->name = ast_copy_upper(p, f);
+        n->filter = partition;
+    }
+    return n;
+}
+
 struct ast *ast_window_alias(struct parser *p, struct ast *window, const struct ast *alias)
 {
     if (!window || !alias) {

@@ -82,6 +82,7 @@
 %type source {struct ast *}
 %type window {struct ast *}
 %type alias {struct ast *}
+%type names {struct ast_list *}
 %type where {struct ast *}
 %type group {struct ast *}
 %type having {struct ast *}
@@ -534,10 +535,14 @@ alias(A) ::= .                                 { A = NULL; }
 alias(A) ::= AS ID(T).                         { A = ast_word(p, T); }
 alias(A) ::= ID(T).                            { A = ast_word(p, T); }
 window(A) ::= ID(F) LP TABLE ID(N) COMMA DESCRIPTOR LP name(C) RP COMMA exprs(L) RP(T). {
-    struct ast *t = ast_named(p, N, ast_leaf(p, AST_TABLE, N));
-    A = ast_span(ast_of(p, AST_WINDOW, ast_prepend(p, ast_prepend(p, L, C), t)), F.at, T.at + 1);
-    if (A) A->name = ast_copy_upper(p, F);
+    A = ast_window(p, F, N, ast_prepend(p, L, C), NULL, T);
 }
+window(A) ::= ID(F) LP TABLE ID(N) PARTITION BY names(P) COMMA DESCRIPTOR LP name(C) RP COMMA
+              exprs(L) RP(T). {
+    A = ast_window(p, F, N, ast_prepend(p, L, C), ast_of(p, AST_LIST, P), T);
+}
+names(A) ::= name(X).                          { A = ast_list(p, X); }
+names(A) ::= names(L) COMMA name(X).           { A = ast_push(p, L, X); }
 where(A) ::= .                                 { A = NULL; }
 where(A) ::= WHERE expr(X).                    { A = X; }
 group(A) ::= .                                 { A = NULL; }

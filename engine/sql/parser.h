@@ -77,6 +77,9 @@ struct ast *ast_extend(struct parser *p, const struct ast *n,
 struct ast *ast_span(struct ast *n, uint32_t at, uint32_t end); /* its place; end 0: kept */
 struct ast *ast_named(struct parser *p, struct token name, struct ast *n); /* begins at the name */
 struct ast *ast_alias(struct parser *p, struct ast *n, struct token name);
+/* F(TABLE t [PARTITION BY p], DESCRIPTOR(args[0]), args[1]...), up to the bracket `end`. */
+struct ast *ast_window(struct parser *p, struct token f, struct token table, struct ast_list *args,
+                       const struct ast *partition, struct token end);
 /* Gives the table of a window function its alias (NULL: none), which stands behind the function. */
 struct ast *ast_window_alias(struct parser *p, struct ast *window, const struct ast *alias);
 const char *ast_copy_upper(struct parser *p, struct token t);

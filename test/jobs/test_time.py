@@ -3,6 +3,7 @@ import collections
 import csv
 import datetime
 import io
+import itertools
 import json
 import random
 import sqlite3
@@ -353,3 +354,48 @@ sinks:
     child.send_signal(SIGTERM)
     ended(child)
     assert total() == given, (total(), given)
+
+
+def sessions(rows, gap, delay):
+    """By brute force, as Flink merges them: (key, start, end, count) in the order of ends, and how many rows were late."""
+    open_, done, late, watermark = [], [], 0, -(1 << 62)
+    for k, ms in rows:
+        touched = [s for s in open_ if s[0] == k and s[1] <= ms + gap and s[2] >= ms]
+        if not touched and ms + gap - 1 <= watermark:
+            late += 1
+        else:
+            open_ = [s for s in open_ if s not in touched]
+            open_.append((k, min([ms] + [s[1] for s in touched]), max([ms + gap] + [s[2] for s in touched]),
+                          1 + sum(s[3] for s in touched)))
+        watermark = max(watermark, ms - delay - 1)
+        done += [s for s in open_ if s[2] - 1 <= watermark]
+        open_ = [s for s in open_ if s[2] - 1 > watermark]
+    return sorted(done + open_), late
+
+
+@test
+def sessions_close_merge_and_stay_closed(p):  # F08, F09
+    session = "SESSION(ts, INTERVAL '5' SECOND)"
+    found, words = windows(p, session, rows_of([0, 20000, 3000, 22000]))
+    assert found == [(*span(0, 5000), 1), (*span(20000, 27000), 2)] and " late 1 " in words, (found, words)
+    for times, want in (([0, 8000, 4000], [(0, 13000, 3)]), ([0, 5000], [(0, 10000, 2)]),
+                        ([0, 5001], [(0, 5000, 1), (5001, 10001, 1)])):
+        for order in itertools.permutations(times):
+            found, _ = windows(p, session, rows_of(order), delay=60)
+            assert found == [(*span(start, end), n) for start, end, n in want], (order, found)
+
+
+@test
+def sessions_are_those_of_brute_force(p):
+    rnd = random.Random(11)
+    rows = [(rnd.choice("abcdefgh"), i * 700 + rnd.randrange(-12000, 2000)) for i in range(900)]
+    text = "".join(f"{k},{stamp(ms)},{i}\n" for i, (k, ms) in enumerate(rows))
+    want, late = sessions(rows, 4000, 5000)
+    assert late > 20 and len(want) > 100
+    tvf = "sql: SELECT k, window_start, window_end, COUNT(*) AS n, SUM(v) AS s FROM TABLE(SESSION(TABLE events PARTITION BY k, " \
+          "DESCRIPTOR(ts), INTERVAL '4' SECOND)) GROUP BY window_start, window_end, k"
+    for window in ("SESSION(ts, INTERVAL '4' SECOND)", tvf):
+        found, words = windows(p, window, text, delay=5)
+        keys = [row[0] for row in csv.reader(io.StringIO((p.dir / "out.csv").read_text()))]
+        assert sorted((k, *f) for k, f in zip(keys, found)) == [(k, *span(start, end), n) for k, start, end, n in want]
+        assert [f[1] for f in found] == sorted(f[1] for f in found) and f" late {late} " in words, words

@@ -62,8 +62,8 @@ struct scene_row {
 };
 struct scene_row scene_row(const struct scene *s, uint32_t split, uint32_t i);
 bool scene_is_bad(const struct scene *s, const struct scene_row *r);
-/* End of the n-th window of row i, n < slides; INT64_MIN when there is none, or when it is known that
- * the row comes too late for it. */
+/* End of the n-th window of row i, n < slides; INT64_MIN when there is none, or when it is known
+ * that the row comes too late for it. */
 int64_t scene_window(const struct scene *s, uint32_t split, uint32_t i, uint32_t n);
 bool scene_is_late(const struct scene *s, uint32_t split, uint32_t i); /* for all of them */
 

@@ -99,8 +99,8 @@ START_TEST(windows_need_the_time_attribute)
     bind_check_fault("from=a; window=TUMBLE(ts, INTERVAL '1' HOUR, INTERVAL '1' HOUR); "
                      "select=COUNT(*) AS n",
                      "2:59 a window's offset must be shorter than its size\n");
-    bind_check_fault("from=a; window=SESSION(ts, INTERVAL '1' SECOND); select=COUNT(*) AS n",
-                     "2:29 window SESSION is not supported yet [TUMBLE, HOP or CUMULATE]\n");
+    bind_check_fault("from=a; window=SESION(ts, INTERVAL '1' SECOND); select=COUNT(*) AS n",
+                     "2:29 there is no window 'SESION' [TUMBLE, HOP, CUMULATE or SESSION]\n");
     bind_check_fault("from=a; window=HOP(ts, INTERVAL '1' SECOND); select=COUNT(*) AS n",
                      "2:29 HOP takes a time attribute, a slide, a size and perhaps an offset "
                      "[HOP(time, slide, size[, offset])]\n");
