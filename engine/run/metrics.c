@@ -14,6 +14,16 @@ void counters_init(struct counters *c)
     atomic_init(&c->watermark, SR_WATERMARK_NONE);
 }
 
+int64_t counters_lost(const struct counters *c, const struct plan_node *n)
+{
+    struct counts now;
+    counters_get(c, &now);
+    const int64_t *v = now.value;
+    bool is_keyed = n->kind == PLAN_OP && n->op->is_keyed; /* what it gives are results */
+    return v[COUNTER_in] - v[COUNTER_filtered] - v[COUNTER_late] - v[COUNTER_absorbed] -
+           v[COUNTER_skipped] - v[COUNTER_dead] - (is_keyed ? 0 : v[COUNTER_out]);
+}
+
 void counters_get(const struct counters *c, struct counts *out)
 {
     for (uint32_t i = 0; i < COUNTER_COUNT; i++) {

@@ -4,6 +4,8 @@
  * count every row once. For every operator holds
  *
  *   in = passed on + filtered + late + absorbed + skipped + dead
+ *
+ * and the task checks it at each barrier.
  */
 #ifndef SR_RUN_METRICS_H
 #define SR_RUN_METRICS_H
@@ -35,6 +37,7 @@ struct counters {
     _Atomic int64_t value[COUNTER_COUNT]; /* relaxed: each alone is right, not all together */
     _Atomic int64_t bytes_total;          /* of known splits; -1: not known */
     _Atomic int64_t watermark;            /* of the input, ms */
+    int64_t owed; /* the owner's: what did not add up in what was restored */
 };
 
 /* Plain numbers. */
@@ -56,6 +59,9 @@ static inline void counters_watermark(struct counters *c, int64_t ms)
     atomic_store_explicit(&c->watermark, ms, memory_order_relaxed);
 }
 
+/* Rows that came in and are in none of the other counters: 0, for an operator with state too; the
+ * sum is right between views, as at a barrier. */
+int64_t counters_lost(const struct counters *c, const struct plan_node *n);
 void counters_get(const struct counters *c, struct counts *out);
 void counts_add(struct counts *to, const struct counts *by);
 

@@ -110,6 +110,7 @@ static sr_rc restore_task_counters(struct crew *c, struct task *t, const struct 
             if (!counter_path(c->plan, node[i].node, counter, name, sizeof(name))) continue;
             counters_add(node[i].count, counter, restore_counter(m, name));
         }
+        node[i].count->owed = counters_lost(node[i].count, &c->plan->node[node[i].node]);
     }
     free(node);
     return SR_OK;

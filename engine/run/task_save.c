@@ -171,6 +171,23 @@ uint32_t task_nodes(struct task *t, struct task_node *out)
     return count;
 }
 
+/* No row is lost on the way through a step: each that came in went on, or its fate is counted. */
+static sr_rc task_check_counts(const struct task *t, const struct task_node *node, uint32_t count,
+                               struct sr_error *err)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const struct plan_node *n = &t->plan->node[node[i].node];
+        int64_t lost = counters_lost(node[i].count, n) - node[i].count->owed;
+        if (lost != 0) {
+            return error_set(err, SR_ECORRUPT,
+                             "%s: %lld rows came in and are not accounted for: this is a fault of "
+                             "streamrun, and no checkpoint is taken of it",
+                             n->name, (long long)lost);
+        }
+    }
+    return SR_OK;
+}
+
 /* Counters as they are now: at a barrier every row before it is counted, and none behind it. */
 static sr_rc task_save_counts(struct task *t, struct report *r, struct sr_error *err)
 {
@@ -185,8 +202,9 @@ static sr_rc task_save_counts(struct task *t, struct report *r, struct sr_error 
         r->count[i].node = node[i].node;
         counters_get(node[i].count, &r->count[i].counts);
     }
+    sr_rc rc = task_check_counts(t, node, r->counted, err);
     free(node);
-    return SR_OK;
+    return rc;
 }
 
 struct report *task_save(struct task *t, uint64_t checkpoint, struct sr_error *err)
