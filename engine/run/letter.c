@@ -44,17 +44,42 @@ void letter_place(const struct letter *l, char *out, size_t size)
                    (long long)l->offset);
 }
 
+/* Is it a sequence that UTF-8 allows: no longer than it must be, no surrogate, none beyond the last
+ * character? The first two bytes tell. */
+static bool letter_is_allowed(const uint8_t *s)
+{
+    switch (s[0]) {
+    case 0xc2:
+        return s[1] >= 0xa0; /* below are control characters */
+    case 0xe0:
+        return s[1] >= 0xa0;
+    case 0xed:
+        return s[1] <= 0x9f;
+    case 0xf0:
+        return s[1] >= 0x90;
+    case 0xf4:
+        return s[1] <= 0x8f;
+    default:
+        return true;
+    }
+}
+
+static uint32_t letter_need(uint8_t first)
+{
+    if (first < 0xc2 || first > 0xf4) return 0;
+    if (first < 0xe0) return 2;
+    return first < 0xf0 ? 3 : 4;
+}
+
 uint32_t letter_character(const uint8_t *s, size_t len)
 {
     if (s[0] < 0x80) return s[0] >= ' ' && s[0] != 0x7f ? 1 : 0;
-    uint32_t need = s[0] >= 0xf0 && s[0] <= 0xf4 ? 4 : s[0] >= 0xe0 ? 3 : s[0] >= 0xc2 ? 2 : 0;
-    if (s[0] > 0xf4 || need == 0 || need > len) return 0;
+    uint32_t need = letter_need(s[0]);
+    if (need == 0 || need > len) return 0;
     for (uint32_t i = 1; i < need; i++) {
         if ((s[i] & 0xc0) != 0x80) return 0;
     }
-    if (need == 3 && ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f))) return 0;
-    if (need == 4 && ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))) return 0;
-    return s[0] == 0xc2 && s[1] < 0xa0 ? 0 : need; /* no control characters */
+    return letter_is_allowed(s) ? need : 0;
 }
 
 /* --- Excerpt ---------------------------------------------------------------------------------- */

@@ -50,6 +50,15 @@ static void source_say_skipped(struct source *s, const struct letter *one)
             one->words);
 }
 
+static void source_cut_line_end(struct letter *one)
+{
+    const uint8_t *raw = one->raw;
+    while (raw && one->raw_len > 0 &&
+           (raw[one->raw_len - 1] == '\n' || raw[one->raw_len - 1] == '\r')) {
+        one->raw_len--;
+    }
+}
+
 /* A bad record: what the job says, unless it has failed the job too often. */
 static sr_rc source_judge(struct source *s, struct letter *one, struct sr_error *err)
 {
@@ -71,10 +80,7 @@ static sr_rc source_bads(struct source *s, const struct sr_decode *d, struct sr_
         one.words = bad->words;
         one.words_len = (int)strnlen(bad->words, sizeof(bad->words));
         bad->mark = 0; /* for the next call */
-        while (!d->record && one.raw_len > 0 &&
-               (one.raw[one.raw_len - 1] == '\n' || one.raw[one.raw_len - 1] == '\r')) {
-            one.raw_len--;
-        }
+        if (!d->record) source_cut_line_end(&one);
         sr_rc rc = source_judge(s, &one, err);
         if (rc != SR_OK) return rc;
         source_say_skipped(s, &one);
@@ -178,6 +184,46 @@ static struct sr_decode source_decode_args(struct source *s, uint32_t bytes_max)
     return d;
 }
 
+/* Must the rows in hand go before more is decoded, from offset `first` on? */
+static bool source_must_seal(struct source *s, int64_t first)
+{
+    bool has_rows = s->rows.rows > 0;
+    bool is_suspect = source_is_suspect(s, first); /* then each goes alone */
+    /* Rows of a view count from the first one in 32 bits. */
+    return has_rows && (is_suspect || first - s->origin->base > SOURCE_SPAN_MAX);
+}
+
+/* One call of the decoder, with all that there is if a record is larger than what is usual. */
+static sr_rc source_call_decoder(struct source *s, uint32_t rest, struct sr_decode *d,
+                                 struct sr_error *err)
+{
+    *d = source_decode_args(s, SOURCE_DECODE_BYTES);
+    s->rows.cols = s->node->brought->fields; /* metadata are not the decoder's */
+    sr_rc rc = s->node->format->decode(s->decoder, d, err);
+    if (rc == SR_OK && d->used == 0 && d->bads == 0 && !d->record && d->len < rest) {
+        *d = source_decode_args(s, UINT32_MAX);
+        rc = s->node->format->decode(s->decoder, d, err);
+    }
+    s->rows.cols = s->node->read->fields;
+    if (rc == SR_OK) return rc;
+    return error_wrap(err, "source '%s', split %s", s->node->step,
+                      source_find(s, s->block.poll.split)->split.id);
+}
+
+/* The rows behind the first `before` are whole, and bad records have their fate. */
+static sr_rc source_decoded(struct source *s, const struct sr_decode *d, uint32_t before,
+                            int64_t first, struct sr_error *err)
+{
+    source_place(s, d, before, first);
+    sr_rc rc = source_fill_metadata(s, before, err);
+    if (rc == SR_OK && s->rows.is_broken) {
+        rc = error_set(err, SR_ENOMEM, "source '%s': out of memory", s->node->step);
+    }
+    if (rc == SR_OK) rc = source_bads(s, d, err);
+    if (rc == SR_OK) source_count_lines(s, d);
+    return rc;
+}
+
 /* Decodes on in the block; what is left of it when nothing more can be read waits for the next
  * poll, which brings it again with what follows. */
 sr_rc source_decode(struct source *s, struct sr_error *err)
@@ -187,36 +233,13 @@ sr_rc source_decode(struct source *s, struct sr_error *err)
     uint32_t all = b->poll.record ? b->poll.records : b->poll.len;
     s->rows_split = b->poll.split;
     int64_t first = source_offset(s);
-    if (before > 0 && first - s->origin->base > SOURCE_SPAN_MAX) {
-        s->must_seal = true; /* its rows count from there in 32 bits */
-        return SR_OK;
-    }
-    enum origin_kind kind = b->poll.record ? ORIGIN_RECORDS : ORIGIN_BYTES;
-    if (source_is_suspect(s, first)) {
-        s->must_seal = before > 0;
-        if (before > 0) return SR_OK;
-    }
-    sr_rc rc = source_begin_origin(s, kind, before, err);
+    s->must_seal = source_must_seal(s, first);
+    if (s->must_seal) return SR_OK;
+    struct sr_decode d;
+    sr_rc rc = source_begin_origin(s, b->poll.record ? ORIGIN_RECORDS : ORIGIN_BYTES, before, err);
+    if (rc == SR_OK) rc = source_call_decoder(s, all - b->used, &d, err);
+    if (rc == SR_OK) rc = source_decoded(s, &d, before, first, err);
     if (rc != SR_OK) return rc;
-    struct sr_decode d = source_decode_args(s, SOURCE_DECODE_BYTES);
-    s->rows.cols = s->node->brought->fields; /* metadata are not the decoder's */
-    rc = s->node->format->decode(s->decoder, &d, err);
-    if (rc == SR_OK && d.used == 0 && d.bads == 0 && !d.record && d.len < all - b->used) {
-        d = source_decode_args(s, UINT32_MAX); /* a record that is larger than what is usual */
-        rc = s->node->format->decode(s->decoder, &d, err);
-    }
-    s->rows.cols = s->node->read->fields;
-    const char *id = source_find(s, b->poll.split)->split.id;
-    if (rc != SR_OK) return error_wrap(err, "source '%s', split %s", s->node->step, id);
-    source_place(s, &d, before, first);
-    rc = source_fill_metadata(s, before, err);
-    if (rc != SR_OK) return rc;
-    if (s->rows.is_broken) {
-        return error_set(err, SR_ENOMEM, "source '%s': out of memory", s->node->step);
-    }
-    rc = source_bads(s, &d, err);
-    if (rc != SR_OK) return rc;
-    source_count_lines(s, &d);
     counters_add(&s->count, COUNTER_in, s->rows.rows - before);
     pace_spend(&s->pace, s->rows.rows - before + d.bads);
     counters_add(&s->count, COUNTER_bytes_in, (int64_t)source_used_bytes(&d));
@@ -225,7 +248,8 @@ sr_rc source_decode(struct source *s, struct sr_error *err)
     b->is_open = b->used < all && (d.used > 0 || is_full);
     if (b->used < all && !b->is_open && (d.at_end || d.record)) {
         return error_set(err, SR_EDATA, "source '%s', split %s: format %s left %u of it unread",
-                         s->node->step, id, s->node->format->name, all - b->used);
+                         s->node->step, source_find(s, b->poll.split)->split.id,
+                         s->node->format->name, all - b->used);
     }
     /* Rows that refer to the block's bytes go before the next block comes. */
     if (is_full || (!b->is_open && b->poll.buffer)) s->must_seal = true;
