@@ -1,8 +1,8 @@
 /* One value of a result of SQLite as a column of a declared type.
  *
  * SQLite keeps any value in any column, so what stands there need not be of the type: that is a bad
- * row, with words about it. Whole numbers are taken for all types of numbers and for BOOLEAN (0, 1),
- * reals for FLOAT, DOUBLE and DECIMAL, texts for every type that they can be read as, as the csv
+ * row, with words about it. Whole numbers are taken for all types of numbers and for BOOLEAN (0,
+ * 1), reals for FLOAT, DOUBLE and DECIMAL, texts for every type that they can be read as, as the csv
  * format reads them.
  */
 #ifndef CONNECTORS_SQLITE_CELL_READ_H
@@ -20,7 +20,7 @@ struct cell_type {
 
 /* False: cannot be read. */
 bool cell_type_init(struct cell_type *t, const struct sr_field *field);
-/* Puts it to column c of the builder's current row. False: it is no value of the type, see words. */
+/* Puts it to column c of the builder's current row. False: it is none of the type, see words. */
 bool cell_read(struct sr_builder *b, uint32_t c, const struct cell_type *t, sqlite3_stmt *s,
                int column, char words[160]);
 /* Appends the values of a result's first `columns` columns as a JSON object, for people. False: out
