@@ -9,7 +9,7 @@
 #define CLI_WORDS_MAX 4096u /* of one message; longer ones are cut */
 
 /* The words, with their code at the end of the first line: `... [SR0412]`. */
-static void cli_say(const struct cli *c, const char *fmt, va_list ap)
+static void SR_PRINTF(2, 0) cli_say(const struct cli *c, const char *fmt, va_list ap)
 {
     char words[CLI_WORDS_MAX], code[CODE_LEN + 1];
     (void)vsnprintf(words, sizeof(words), fmt, ap);
