@@ -81,6 +81,39 @@ static void connectors_guarantees(const struct cli *c)
     }
 }
 
+static json_t *connectors_item_json(const struct cli *c, enum registry_kind k,
+                                    const struct registry_item *item, const char *prefix)
+{
+    const struct sr_metadata *metadata = connectors_metadata(c, k, item->name);
+    return json_pack("{s:s, s:s, s:s, s:o, s:o}", "kind", connectors_kind[k], "name", item->name,
+                     "doc", item->doc, "options", options_json(item->opts, prefix), "metadata",
+                     connectors_metadata_json(c, metadata));
+}
+
+static void connectors_item_print(const struct cli *c, enum registry_kind k,
+                                  const struct registry_item *item, const char *prefix)
+{
+    fprintf(c->out, "%s %s\n", connectors_kind[k], item->name);
+    options_wrap(c->out, item->doc, 2, c->width);
+    if (item->keeps) {
+        const char *what = k == REGISTRY_SOURCE ? "can go back to" : "keeps";
+        options_wrap(c->out, arena_printf(c->arena, "After a kill it %s: %s.", what, item->keeps),
+                     2, c->width);
+    }
+    options_print(c, item->opts, prefix);
+    connectors_print_metadata(c, connectors_metadata(c, k, item->name));
+}
+
+/* The type of a kind and name; false: there is none. */
+static bool connectors_find(const struct cli *c, enum registry_kind k, const char *name,
+                            struct registry_item *item)
+{
+    for (uint32_t i = 0; registry_item(c->registry, k, i, item); i++) {
+        if (strcmp(item->name, name) == 0) return true;
+    }
+    return false;
+}
+
 /* All kinds of one name: a connector may be a source and a sink. */
 static bool connectors_one(const struct cli *c, const char *name)
 {
@@ -88,30 +121,15 @@ static bool connectors_one(const struct cli *c, const char *name)
     json_t *list = json_array();
     for (enum registry_kind k = REGISTRY_SOURCE; k <= REGISTRY_FORMAT; k++) {
         struct registry_item item;
-        for (uint32_t i = 0; registry_item(c->registry, k, i, &item); i++) {
-            if (strcmp(item.name, name) != 0) continue;
-            const char *prefix = k == REGISTRY_FORMAT ? arena_printf(c->arena, "%s.", name) : "";
-            const struct sr_metadata *metadata = connectors_metadata(c, k, name);
-            if (c->is_json) {
-                json_array_append_new(list,
-                                      json_pack("{s:s, s:s, s:s, s:o, s:o}", "kind",
-                                                connectors_kind[k], "name", name, "doc", item.doc,
-                                                "options", options_json(item.opts, prefix),
-                                                "metadata", connectors_metadata_json(c, metadata)));
-            } else {
-                fprintf(c->out, "%s%s %s\n", is_found ? "\n" : "", connectors_kind[k], name);
-                options_wrap(c->out, item.doc, 2, c->width);
-                if (item.keeps) {
-                    const char *what = k == REGISTRY_SOURCE ? "can go back to" : "keeps";
-                    const char *line =
-                        arena_printf(c->arena, "After a kill it %s: %s.", what, item.keeps);
-                    options_wrap(c->out, line, 2, c->width);
-                }
-                options_print(c, item.opts, prefix);
-                connectors_print_metadata(c, metadata);
-            }
-            is_found = true;
+        if (!connectors_find(c, k, name, &item)) continue;
+        const char *prefix = k == REGISTRY_FORMAT ? arena_printf(c->arena, "%s.", name) : "";
+        if (c->is_json) {
+            json_array_append_new(list, connectors_item_json(c, k, &item, prefix));
+        } else {
+            if (is_found) fputc('\n', c->out);
+            connectors_item_print(c, k, &item, prefix);
         }
+        is_found = true;
     }
     if (c->is_json && is_found) {
         show_json(c, list);

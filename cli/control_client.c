@@ -122,13 +122,23 @@ static bool control_status(const struct cli *c, const char *dir, const char *id,
     return false;
 }
 
-/* The name of a running job, where it is near to the one that was asked for. */
-static const char *control_near(const struct cli *c, const char *name, const json_t *status)
+/* The name of a running job, where it is near to the one that was asked for; `before`: the
+ * one that was found already, or NULL. */
+static const char *control_near(const struct cli *c, const char *name, const json_t *status,
+                                const char *before)
 {
+    if (before || !status) return before;
     const char *job = json_string_value(json_object_get(status, "name"));
     const char *const words[] = {job, NULL};
     const char *found = name && job ? nearest_word(name, words) : NULL;
     return found ? arena_text(c->arena, found) : NULL;
+}
+
+static enum cli_exit control_absent(const struct cli *c, const char *name, const char *near)
+{
+    if (!name) return cli_fail(c, CLI_NO_JOB, "SR1104: no job is running");
+    return cli_fail(c, CLI_NO_JOB, "SR1104: no job '%s' is running%s%s%s", name,
+                    near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
 enum cli_exit control_find(const struct cli *c, const char *dir, const char *name,
@@ -150,7 +160,7 @@ enum cli_exit control_find(const struct cli *c, const char *dir, const char *nam
             names = arena_printf(c->arena, "%s%s%s", names, n > 0 ? ", " : "", job ? job : ids[i]);
             n++;
         }
-        if (status && !near) near = control_near(c, name, status);
+        near = control_near(c, name, status, near);
         json_decref(answer);
     }
     if (n == 1) {
@@ -163,10 +173,5 @@ enum cli_exit control_find(const struct cli *c, const char *dir, const char *nam
             c, CLI_FAILED,
             "job %s does not answer: its process is stopped, or too many ask it at once", silent);
     }
-    if (name && near) {
-        return cli_fail(c, CLI_NO_JOB, "SR1104: no job '%s' is running; did you mean '%s'?", name,
-                        near);
-    }
-    if (name) return cli_fail(c, CLI_NO_JOB, "SR1104: no job '%s' is running", name);
-    return cli_fail(c, CLI_NO_JOB, "SR1104: no job is running");
+    return control_absent(c, name, near);
 }

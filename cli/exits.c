@@ -1,5 +1,6 @@
 #include "cli/exits.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,12 +50,20 @@ const struct exit_doc exit_docs[] = {
      "for SIGINT, 143 for SIGTERM. State is as after a kill."},
     {NULL, NULL, NULL}};
 
+/* 129 to 192: one code stands for all of them. */
+static bool exit_is_signal(const char *code)
+{
+    if (strlen(code) != 3 || strspn(code, "0123456789") != 3) return false;
+    long number = strtol(code, NULL, 10);
+    return number > 128 && number < 193;
+}
+
 const struct exit_doc *exit_find(const char *code)
 {
+    const struct exit_doc *signals = NULL;
     for (const struct exit_doc *d = exit_docs; d->code; d++) {
         if (strcmp(d->code, code) == 0) return d;
+        if (strcmp(d->code, EXIT_SIGNALS) == 0) signals = d;
     }
-    if (strspn(code, "0123456789") != strlen(code) || strlen(code) != 3) return NULL;
-    long number = strtol(code, NULL, 10);
-    return number > 128 && number < 193 ? exit_find(EXIT_SIGNALS) : NULL;
+    return exit_is_signal(code) ? signals : NULL;
 }

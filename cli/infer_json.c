@@ -9,14 +9,14 @@
 /* Values that are still to be looked at: a stack, so that nesting costs no calls. */
 struct json_stack {
     struct json_item {
-        const json_t *value;
+        json_t *value;
         uint32_t node;
     } * item;
     size_t count, space;
     bool ints_are_real; /* of the record: one of its numbers is beyond 64 bits */
 };
 
-static bool json_push(struct json_stack *s, const json_t *value, uint32_t node)
+static bool json_push(struct json_stack *s, json_t *value, uint32_t node)
 {
     if (s->count == s->space) {
         size_t more = s->space ? s->space * 2 : 64;
@@ -30,8 +30,7 @@ static bool json_push(struct json_stack *s, const json_t *value, uint32_t node)
 }
 
 /* Fields of an object, or elements of an array, as children of its node. */
-static bool json_push_children(struct infer *f, struct json_stack *s, const json_t *v,
-                               uint32_t node)
+static bool json_push_children(struct infer *f, struct json_stack *s, json_t *v, uint32_t node)
 {
     if (json_is_array(v)) {
         uint32_t child = json_array_size(v) > 0 ? infer_child(f, node, "") : 0;
@@ -43,7 +42,7 @@ static bool json_push_children(struct infer *f, struct json_stack *s, const json
     }
     const char *key;
     json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)v, key, value)
+    json_object_foreach(v, key, value)
     {
         uint32_t child = infer_child(f, node, key);
         if (child == 0) {
@@ -64,7 +63,7 @@ static uint32_t json_number_kinds(const json_t *v, bool ints_are_real)
                             : INFER_DECIMAL | INFER_DOUBLE;
 }
 
-static bool json_look(struct infer *f, struct json_stack *s, const json_t *v, uint32_t node)
+static bool json_look(struct infer *f, struct json_stack *s, json_t *v, uint32_t node)
 {
     uint32_t digits = 0;
     switch (json_typeof(v)) {
@@ -109,7 +108,7 @@ static bool json_record(struct infer *f, struct json_stack *s, const char *line)
     size_t n = json_is_array(v) ? json_array_size(v) : 1;
     bool is_good = true;
     for (size_t i = 0; is_good && i < n; i++) {
-        const json_t *one = json_is_array(v) ? json_array_get(v, i) : v;
+        json_t *one = json_is_array(v) ? json_array_get(v, i) : v;
         if (!json_is_object(one)) {
             f->bad++;
             continue;

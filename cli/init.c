@@ -71,22 +71,28 @@ static bool init_is_written(const char *key)
     return false;
 }
 
-/* Required keys as lines to fill in, then the others behind a #, each with its doc. */
+/* A key with its doc: to be filled in, or behind a #. */
+static void init_option(FILE *to, struct arena *a, const struct sr_opt *o, const char *prefix,
+                        bool is_required)
+{
+    const char *doc = arena_printf(a, "%s (%s)", o->doc ? o->doc : "", option_nature(a, o));
+    options_comment(to, doc ? doc : "", 4, INIT_WIDTH);
+    if (is_required) {
+        fprintf(to, "    %s%s: %s\n", prefix, o->key, init_scalar(a, init_filler(o)));
+    } else {
+        fprintf(to, "    #%s%s: %s\n", prefix, o->key, o->def ? init_scalar(a, o->def) : "...");
+    }
+}
+
+/* Required keys first, then the others. */
 static void init_options(FILE *to, struct arena *a, const struct sr_opt *opts, const char *prefix)
 {
     for (int pass = 0; pass < 2; pass++) {
         for (const struct sr_opt *o = opts; o && o->key; o++) {
             bool is_required = (o->flags & (SR_OPT_REQUIRED | SR_OPT_USUAL)) != 0;
-            if (is_required != (pass == 0) || init_is_written(o->key)) continue;
-            if ((o->flags & (SR_OPT_IGNORED | SR_OPT_DEPRECATED)) != 0) continue;
-            options_comment(to,
-                            arena_printf(a, "%s (%s)", o->doc ? o->doc : "", option_nature(a, o)),
-                            4, INIT_WIDTH);
-            if (is_required) {
-                fprintf(to, "    %s%s: %s\n", prefix, o->key, init_scalar(a, init_filler(o)));
-            } else {
-                fprintf(to, "    #%s%s: %s\n", prefix, o->key,
-                        o->def ? init_scalar(a, o->def) : "...");
+            bool is_shown = (o->flags & (SR_OPT_IGNORED | SR_OPT_DEPRECATED)) == 0;
+            if (is_required == (pass == 0) && is_shown && !init_is_written(o->key)) {
+                init_option(to, a, o, prefix, is_required);
             }
         }
     }
@@ -231,36 +237,45 @@ static enum cli_exit init_ends(struct init *n, const char *name)
                     near ? near : "", near ? "'?" : "");
 }
 
-enum cli_exit command_init(struct cli *c, const struct args *a)
+/* The format that was named, or else the usual one; NULL with a message: there is none. */
+static const struct sr_format_type *init_format_of(struct cli *c, const char *given,
+                                                   const char *usual)
 {
-    const char *name = a->words > 0 ? a->word[0] : "filesystem";
-    const char *given = a->words > 1 ? a->word[1] : NULL;
-    struct init n = {.cli = c,
-                     .words = a->words == 0 ? ""
-                              : given       ? arena_printf(c->arena, " %s %s", name, given)
-                                            : arena_printf(c->arena, " %s", name)};
-    enum cli_exit code = init_ends(&n, name);
-    if (code != CLI_OK) return code;
-    const struct sr_format_type *format = registry_format(c->registry, given           ? given
-                                                                       : a->words == 0 ? "csv"
-                                                                                       : "json");
-    if (given && !format) {
-        const char *near = registry_nearest(c->registry, REGISTRY_FORMAT, given);
-        return cli_fail(c, CLI_USAGE, "init: no format '%s'%s%s%s", given,
-                        near ? "; did you mean '" : "; 'streamrun connectors' lists them",
-                        near ? near : "", near ? "'?" : "");
-    }
-    const char *text = NULL, *why = NULL;
-    code = init_find(n, format, given != NULL, &text, &why);
-    if (code == CLI_CONFIG) {
-        return cli_fail(c, CLI_USAGE, "init: '%s' does not go with format '%s': %s", name,
-                        format ? format->name : "", why ? why : "no skeleton is valid");
-    }
-    if (code != CLI_OK) return code;
+    const struct sr_format_type *f = registry_format(c->registry, given ? given : usual);
+    if (f || !given) return f;
+    const char *near = registry_nearest(c->registry, REGISTRY_FORMAT, given);
+    (void)cli_fail(c, CLI_USAGE, "init: no format '%s'%s%s%s", given,
+                   near ? "; did you mean '" : "; 'streamrun connectors' lists them",
+                   near ? near : "", near ? "'?" : "");
+    return NULL;
+}
+
+static enum cli_exit init_print(const struct cli *c, const char *text)
+{
     if (c->is_json) {
         show_json(c, json_pack("{s:s}", "job", text));
     } else {
         fputs(text, c->out);
     }
     return CLI_OK;
+}
+
+enum cli_exit command_init(struct cli *c, const struct args *a)
+{
+    const char *name = a->words > 0 ? a->word[0] : "filesystem";
+    const char *given = a->words > 1 ? a->word[1] : NULL;
+    const char *words = a->words > 0 ? arena_printf(c->arena, " %s", name) : "";
+    if (given) words = arena_printf(c->arena, "%s %s", words, given);
+    struct init n = {.cli = c, .words = words};
+    enum cli_exit code = init_ends(&n, name);
+    if (code != CLI_OK) return code;
+    const struct sr_format_type *format = init_format_of(c, given, a->words == 0 ? "csv" : "json");
+    if (given && !format) return CLI_USAGE;
+    const char *text = NULL, *why = NULL;
+    code = init_find(n, format, given != NULL, &text, &why);
+    if (code == CLI_CONFIG) {
+        return cli_fail(c, CLI_USAGE, "init: '%s' does not go with format '%s': %s", name,
+                        format ? format->name : "", why ? why : "no skeleton is valid");
+    }
+    return code == CLI_OK ? init_print(c, text) : code;
 }
