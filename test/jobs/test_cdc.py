@@ -3,7 +3,7 @@ import json
 import random
 import sqlite3
 
-from harness import ok, test
+from harness import ok, test, wait_for
 
 DIALECTS = ("debezium", "maxwell", "canal", "ogg")
 
@@ -142,3 +142,45 @@ def mirror_keeps_the_table_and_counts_by_city(p):
         assert list(db.execute("SELECT * FROM cities")) == [("Ulm", 1)]
         assert list(db.execute("SELECT items ->> '$.tea', customer ->> '$.phones[1]' FROM orders")) == [(3, "2")]
     assert order[:2] == (1, "Ulm") and json.loads(order[2]) == anna and json.loads(order[3]) == {"tea": 3, "cup": 1}
+
+
+@test
+def changes_are_applied_exactly_once_behind_kills(p):
+    """Killed again and again in the middle of updates, two tasks at work: the tables are what the changes say."""
+    changes, table = history(4000, 11)
+    for part in range(3):  # a file holds all changes of its rows
+        p.write(f"in/{part}.json", "".join(json.dumps(record("debezium", *c)) + "\n" for c in changes
+                                           if (c[1] or c[2])["id"] % 3 == part))
+    path = p.write("job.yaml", """
+pipeline.name: killed
+execution.checkpointing: {interval: 20ms, dir: state.db}
+parallelism.default: 2
+sources:
+  in: {connector: filesystem, path: in, format: debezium-json, rate-limit: 4000,
+       schema: {id: INT, g: STRING, n: INT}, primary-key: [id]}
+transforms:
+  sums: {from: in, group-by: [g], select: [g, COUNT(*) AS c, SUM(n) AS s]}
+sinks:
+  rows: {from: in, connector: sqlite, path: t.sqlite, table-name: t, primary-key: [id], parallelism: 1}
+  groups: {from: sums, connector: sqlite, path: g.sqlite, table-name: g, primary-key: [g]}
+""")
+
+    def completed():
+        done = p.run("checkpoints", "list", "--json", "state.db")
+        ids = [c["id"] for c in json.loads(done.stdout)] if done.returncode == 0 else []
+        return max(ids, default=0)
+
+    for _ in range(3):
+        before = completed()
+        child = p.start("run", path, "--continue")
+        wait_for("two checkpoints", lambda: completed() > before + 1)
+        child.kill()
+        child.wait()
+    ok(p.run("run", path, "--continue"))
+    with sqlite3.connect(p.dir / "t.sqlite") as db:
+        rows = {r[0]: {"id": r[0], "g": r[1], "n": r[2]} for r in db.execute("SELECT id, g, n FROM t")}
+    with sqlite3.connect(p.dir / "g.sqlite") as db:
+        sums = {g: (c, s) for g, c, s in db.execute("SELECT g, c, s FROM g")}
+    assert rows == table, (len(rows), len(table))
+    assert {g: c for g, (c, _) in sums.items()} == {g: sum(r["g"] == g for r in table.values()) for g in sums}
+    assert sum(s or 0 for _, s in sums.values()) == sum(r["n"] or 0 for r in table.values())
