@@ -43,14 +43,6 @@ struct sr_split {
 
 /* --- Sources -------------------------------------------------------------------------------- */
 
-/* What a source knows of a record beside its bytes: its file, its partition. A job asks for it by
- * `name TYPE METADATA FROM 'file.path'`. */
-struct sr_metadata {
-    const char *name;    /* NULL ends a list of them */
-    struct sr_type type; /* that the source gives; the engine casts to what the job declares */
-    const char *doc;
-};
-
 struct sr_source_caps {
     bool is_bounded;    /* ends by itself */
     bool can_rewind;    /* positions can be gone back to */

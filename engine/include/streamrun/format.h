@@ -76,11 +76,22 @@ struct sr_encode {
     uint32_t done; /* rows that stand in `out`; fewer than `count` only in a call that fails */
 };
 
+/* What is known of a record beside its row: by a source its file or partition, by a format what
+ * stands around the row. A job asks for it by `name TYPE METADATA FROM 'file.path'`. */
+struct sr_metadata {
+    const char *name;    /* NULL ends a list of them */
+    struct sr_type type; /* that is given; the engine casts to what the job declares */
+    const char *doc;
+};
+
 struct sr_format_open {
     uint32_t size;
     const struct sr_host *host;
     const void *conf; /* filled from `opts` */
     const struct sr_schema *schema;
+    /* Decoders: the last columns of `schema` are these of the type's metadata, not of the row. */
+    const uint32_t *metadata;
+    uint32_t metadatas;
 };
 
 enum {
@@ -112,6 +123,7 @@ struct sr_format_type {
      * written: SR_EDATA, and `done` counts those before it. */
     sr_rc (*encode)(void *enc, struct sr_encode *e, struct sr_error *err);
     void (*encode_close)(void *enc);
+    const struct sr_metadata *metadata; /* that records bring beside the row; NULL: none */
 };
 
 #endif
