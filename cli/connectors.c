@@ -31,6 +31,10 @@ static void connectors_list(const struct cli *c)
 static const struct sr_metadata *connectors_metadata(const struct cli *c, enum registry_kind k,
                                                      const char *name)
 {
+    if (k == REGISTRY_FORMAT) {
+        const struct sr_format_type *f = registry_format(c->registry, name);
+        return f ? f->metadata : NULL;
+    }
     const struct sr_source_type *t =
         k == REGISTRY_SOURCE ? registry_source(c->registry, name) : NULL;
     return t ? t->metadata : NULL;

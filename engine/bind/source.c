@@ -5,16 +5,23 @@
 #include "engine/bind/binder.h"
 #include "engine/data/schema.h"
 
+#define SOURCE_NAMES  64u        /* metadata that a hint names */
+#define SOURCE_UNREAD UINT32_MAX /* a column that has no place in what is read */
+
 /* A source while it is bound: what it fills, and what the job sees of it. */
 struct source {
     struct binder *b;
     const struct job_step *step;
     struct columns columns;
     struct sr_field *read_field, *seen_field, *all_field;
-    struct sr_schema brought;      /* filled by the connector or its format */
-    struct sr_schema read;         /* the same, and metadata behind, as the connector types them */
-    struct sr_schema seen;         /* the same, as the job types them */
-    uint32_t *metadata;            /* of the source type's, by column behind `brought` */
+    struct sr_schema brought;  /* filled by the connector or its format */
+    struct sr_schema read;     /* the same, and metadata behind, as the connector types them */
+    struct sr_schema seen;     /* the same, as the job types them */
+    uint32_t *metadata;        /* of the source type's, by column behind `brought` */
+    uint32_t *format_metadata; /* of the format's: the last columns of `brought` */
+    uint32_t format_metadatas;
+    uint32_t *read_of;             /* by declared column that is metadata: its place in `read` */
+    uint32_t brings;               /* columns that the connector brings itself */
     const struct expr **seen_expr; /* by column of `seen`, over `read` */
     struct sr_schema all;          /* with computed columns, as declared */
     const struct expr **expr;      /* by column of `all`, over `read` */
@@ -40,73 +47,101 @@ static bool source_room(struct source *o, uint32_t count)
     o->seen_field = arena_array(a, (size_t)count + 1, sizeof(*o->seen_field));
     o->all_field = arena_array(a, (size_t)count + 1, sizeof(*o->all_field));
     o->metadata = arena_array(a, (size_t)count + 1, sizeof(*o->metadata));
+    o->format_metadata = arena_array(a, (size_t)count + 1, sizeof(*o->format_metadata));
+    o->read_of = arena_array(a, (size_t)count + 1, sizeof(*o->read_of));
     o->seen_expr = arena_array(a, (size_t)count + 1, sizeof(struct expr *));
     o->expr = arena_array(a, (size_t)count + 1, sizeof(struct expr *));
-    return o->read_field && o->seen_field && o->all_field && o->metadata && o->seen_expr && o->expr
-               ? true
-               : bind_no_memory(o->b);
+    return arena_is_broken(a) ? bind_no_memory(o->b) : true;
 }
 
 /* --- Metadata --------------------------------------------------------------------------------- */
 
-/* "file.path, file.name": what a source can give. */
-static const char *source_metadata_words(struct source *o, const struct sr_metadata *m)
+static int64_t source_metadata_of(const struct sr_metadata *m, const char *key)
 {
-    const char *text = "";
-    for (uint32_t i = 0; m[i].name && text; i++) {
-        text = arena_printf(o->b->arena, "%s%s%s", text, i > 0 ? ", " : "", m[i].name);
-    }
-    return text;
-}
-
-static int64_t source_find_metadata(struct source *o, uint32_t c, const char *key)
-{
-    const struct sr_source_type *t = o->step->source;
-    const struct sr_metadata *m = t->metadata;
-    const struct job_text *text = o->columns.text[c];
-    uint32_t count = 0;
-    while (m && m[count].name) {
-        if (strcmp(m[count].name, key) == 0) {
-            return count;
+    for (uint32_t i = 0; m && m[i].name; i++) {
+        if (strcmp(m[i].name, key) == 0) {
+            return i;
         }
-        count++;
     }
-    if (count == 0) {
-        bind_fault(o->b, text, o->columns.at[c], NULL,
-                   "SR0605: column '%s': connector '%s' has no metadata", o->columns.field[c].name,
-                   t->name);
-        return -1;
-    }
-    const char **names = arena_array(o->b->arena, (size_t)count + 1, sizeof(*names));
-    for (uint32_t i = 0; names && i < count; i++) {
-        names[i] = m[i].name;
-    }
-    const char *near = names ? nearest_word(key, names) : NULL;
-    const char *all = source_metadata_words(o, m);
-    bind_fault(o->b, text, o->columns.at[c],
-               near ? arena_printf(o->b->arena, "did you mean '%s'? there is: %s", near, all)
-                    : arena_printf(o->b->arena, "there is: %s", all),
-               "SR0605: column '%s': connector '%s' has no metadata '%s'", o->columns.field[c].name,
-               t->name, key);
     return -1;
 }
 
-/* Metadata column c of the job: the source's own type is read, the declared one is seen. */
-static bool source_add_metadata(struct source *o, uint32_t c)
+/* Says that neither the connector nor the format has that metadata, and what they have. */
+static void source_no_metadata(struct source *o, uint32_t c, const char *key)
+{
+    const struct job_step *step = o->step;
+    const struct sr_metadata *list[] = {step->source->metadata,
+                                        step->format ? step->format->metadata : NULL};
+    const char *names[SOURCE_NAMES + 1] = {NULL};
+    const char *text = "", *hint = NULL;
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < 2; k++) {
+        for (uint32_t i = 0; list[k] && list[k][i].name && count < SOURCE_NAMES; i++) {
+            names[count] = list[k][i].name;
+            text = arena_printf(o->b->arena, "%s%s%s", text ? text : "", count > 0 ? ", " : "",
+                                names[count]);
+            count++;
+        }
+    }
+    const char *near = count > 0 ? nearest_word(key, names) : NULL;
+    if (count > 0) {
+        hint = near ? arena_printf(o->b->arena, "did you mean '%s'? there is: %s", near, text)
+                    : arena_printf(o->b->arena, "there is: %s", text);
+    }
+    bind_fault(o->b, o->columns.text[c], o->columns.at[c], hint,
+               count > 0 ? "SR0605: column '%s': connector '%s' has no metadata '%s'"
+                         : "SR0605: column '%s': connector '%s' has no metadata",
+               o->columns.field[c].name, step->source->name, key);
+}
+
+static const char *source_key(const struct source *o, uint32_t c)
 {
     const struct ast *n = o->columns.metadata[c];
-    const char *key = n->count > 1 ? n->item[1]->name : o->columns.field[c].name;
+    return n->count > 1 ? n->item[1]->name : o->columns.field[c].name;
+}
+
+/* Column c of the job is metadata of type `m`: read behind the others. */
+static void source_add_read(struct source *o, uint32_t c, const struct sr_metadata *m)
+{
+    o->read_of[c] = o->read.fields;
+    o->read_field[o->read.fields++] = (struct sr_field){o->columns.field[c].name, m->type};
+}
+
+/* Metadata column c of the job, if the format brings it and the connector does not: it is one more
+ * column that the decoder fills. Flink writes 'value.' in front where both have metadata. */
+static void source_add_format_metadata(struct source *o, uint32_t c)
+{
+    const struct job_step *step = o->step;
+    const char *key = source_key(o, c);
+    if (!step->source || !step->format || source_metadata_of(step->source->metadata, key) >= 0) {
+        return;
+    }
+    key += strncmp(key, "value.", 6) == 0 ? 6 : 0;
+    int64_t found = source_metadata_of(step->format->metadata, key);
+    if (found < 0) {
+        return;
+    }
+    source_add_read(o, c, &step->format->metadata[found]);
+    o->format_metadata[o->format_metadatas++] = (uint32_t)found;
+    o->brought.fields = o->read.fields;
+}
+
+/* ... or the connector does. */
+static bool source_add_metadata(struct source *o, uint32_t c)
+{
     if (!o->step->source) {
         return false; /* an unknown connector was told already */
     }
-    int64_t found = source_find_metadata(o, c, key);
+    if (o->read_of[c] != SOURCE_UNREAD) {
+        return true;
+    }
+    int64_t found = source_metadata_of(o->step->source->metadata, source_key(o, c));
     if (found < 0) {
+        source_no_metadata(o, c, source_key(o, c));
         return false;
     }
-    struct sr_field *f = &o->read_field[o->read.fields];
-    *f = (struct sr_field){o->columns.field[c].name, o->step->source->metadata[found].type};
     o->metadata[o->read.fields - o->brought.fields] = (uint32_t)found;
-    o->read.fields++;
+    source_add_read(o, c, &o->step->source->metadata[found]);
     return true;
 }
 
@@ -121,7 +156,7 @@ static bool source_see(struct source *o, uint32_t seen, uint32_t c)
     }
     if (!e) {
         bind_fault(o->b, o->columns.text[c], o->columns.at[c], NULL,
-                   "SR0605: column '%s': the connector gives %s, which is no %s (%s)",
+                   "SR0605: column '%s': what is given is %s, which is no %s (%s)",
                    o->columns.field[c].name, type_text(o->b->arena, from),
                    type_text(o->b->arena, to), err.words);
         return false;
@@ -135,20 +170,25 @@ static bool source_metadata(struct source *o)
 {
     bool is_good = true;
     for (uint32_t c = 0; c < o->columns.count; c++) {
+        o->read_of[c] = SOURCE_UNREAD;
+        if (o->columns.metadata[c]) {
+            source_add_format_metadata(o, c);
+        }
+    }
+    for (uint32_t c = 0; c < o->columns.count; c++) {
         if (o->columns.metadata[c]) {
             is_good = source_add_metadata(o, c) && is_good;
         }
     }
     o->seen = o->read;
     o->seen.field = o->seen_field;
-    uint32_t next = o->brought.fields;
     for (uint32_t i = 0; i < o->read.fields; i++) {
         o->seen_field[i] = o->read_field[i];
         o->seen_expr[i] = expr_column(o->b->arena, &o->read, i);
     }
     for (uint32_t c = 0; c < o->columns.count && is_good; c++) {
         if (o->columns.metadata[c]) {
-            is_good = source_see(o, next++, c);
+            is_good = source_see(o, o->read_of[c], c);
         }
     }
     return is_good;
@@ -163,6 +203,7 @@ static bool source_read(struct source *o)
     if (!source_room(o, brought + o->columns.count)) {
         return false;
     }
+    o->brings = brought;
     o->brought = (struct sr_schema){.field = o->read_field, .rowtime = -1};
     for (uint32_t c = 0; c < brought; c++) {
         o->read_field[o->brought.fields++] = own->field[c];
@@ -197,27 +238,24 @@ static const struct expr *source_compute(struct source *o, uint32_t c)
                    name);
     }
     const struct expr *e = bind_expr(&s, o->columns.computed[c]);
-    e = e && o->read.fields > o->brought.fields ? expr_replace(o->b->arena, e, o->seen_expr) : e;
+    bool has_metadata = o->read.fields > o->brought.fields || o->format_metadatas > 0;
+    e = e && has_metadata ? expr_replace(o->b->arena, e, o->seen_expr) : e;
     return is_twice ? NULL : e;
 }
 
 static bool source_all(struct source *o)
 {
-    uint32_t read = 0, metadata = o->brought.fields;
+    uint32_t read = 0;
     bool is_good = true;
     o->all = (struct sr_schema){.field = o->all_field, .rowtime = -1};
-    uint32_t declared = o->brought.fields;
-    for (uint32_t c = 0; c < o->columns.count; c++) {
-        declared -= o->columns.computed[c] || o->columns.metadata[c] ? 0 : 1;
-    }
-    while (read < declared) { /* brought by the connector */
+    while (read < o->brings) { /* brought by the connector */
         o->all_field[o->all.fields] = o->read_field[read];
         o->expr[o->all.fields++] = o->seen_expr[read++];
     }
     for (uint32_t c = 0; c < o->columns.count; c++) {
         struct sr_field f = o->columns.field[c];
         const struct expr *e = o->columns.computed[c]   ? source_compute(o, c)
-                               : o->columns.metadata[c] ? o->seen_expr[metadata++]
+                               : o->columns.metadata[c] ? o->seen_expr[o->read_of[c]]
                                                         : o->seen_expr[read++];
         if (e) {
             f.type = e->type;
@@ -422,6 +460,8 @@ void bind_source(struct binder *b, struct bound *s)
     n->out = arena_copy(b->arena, &o.read, sizeof(o.read));
     n->brought = arena_copy(b->arena, &o.brought, sizeof(o.brought));
     n->metadata = o.metadata;
+    n->format_metadata = o.format_metadata;
+    n->format_metadatas = o.format_metadatas;
     n->metadatas = o.read.fields - o.brought.fields;
     /* Without a connector the declared columns still serve to check the steps behind. */
     if (!n->out || !n->brought || (s->step->source && !source_check(&o, n))) {

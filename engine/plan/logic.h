@@ -41,6 +41,8 @@ struct logic {
     const struct sr_schema *brought; /* without metadata; NULL: the same as out */
     const uint32_t *metadata;        /* of the source type's, by column behind `brought` */
     uint32_t metadatas;
+    const uint32_t *format_metadata; /* of the format's, the last columns of `brought` */
+    uint32_t format_metadatas;
     struct sr_source_caps source_caps;
     uint32_t format_flags;
     bool *wanted; /* by column of `out`; set by prune */

@@ -115,6 +115,8 @@ static void make_source(const struct logic *n, const struct settings *settings,
     out->brought = n->brought ? n->brought : n->out;
     out->metadata = n->metadata;
     out->metadatas = n->metadatas;
+    out->format_metadata = n->format_metadata;
+    out->format_metadatas = n->format_metadatas;
     out->wanted = n->wanted;
     out->format = n->source_caps.makes_rows ? NULL : n->step->format;
     out->format_conf = n->source_caps.makes_rows ? NULL : n->step->format_conf;

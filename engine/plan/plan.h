@@ -35,6 +35,8 @@ struct plan_node {
     const struct sr_schema *brought; /* the same without metadata, which stand behind */
     const uint32_t *metadata;        /* of the source type's */
     uint32_t metadatas;
+    const uint32_t *format_metadata; /* of the format's: the last columns of `brought` */
+    uint32_t format_metadatas;
     const bool *wanted; /* by column of `read`: used by someone */
     const struct sr_format_type *format;
     const void *format_conf;

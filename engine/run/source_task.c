@@ -22,8 +22,12 @@ static sr_rc source_open_decoder(struct source *s, struct sr_error *err)
     if (!s->decoder || !s->bad || !s->record_of) {
         return error_set(err, SR_ENOMEM, "source '%s': out of memory", n->step);
     }
-    struct sr_format_open o = {
-        .size = sizeof(o), .host = &s->host, .conf = n->format_conf, .schema = n->brought};
+    struct sr_format_open o = {.size = sizeof(o),
+                               .host = &s->host,
+                               .conf = n->format_conf,
+                               .schema = n->brought,
+                               .metadata = n->format_metadata,
+                               .metadatas = n->format_metadatas};
     s->is_decoding = true; /* or half so: it is closed in any case */
     sr_rc rc = n->format->decode_open(s->decoder, &o, err);
     return rc == SR_OK ? rc : error_wrap(err, "source '%s', format %s", n->step, n->format->name);
