@@ -9,6 +9,12 @@
 static const struct cdc_dialect cdc_debezium = {
     .member = {[CDC_BEFORE] = "before", [CDC_AFTER] = "after", [CDC_KIND] = "op"},
     .kind = {{"c", CDC_INSERT}, {"r", CDC_INSERT}, {"u", CDC_UPDATE}, {"d", CDC_DELETE}},
+    .beside = {{"ts_ms", NULL, true},
+               {"source", "ts_ms", true},
+               {"source", "db", false},
+               {"source", "schema", false},
+               {"source", "table", false},
+               {"source", NULL, false}},
     .kinds = "c, r, u or d",
     .no_old = ": REPLICA IDENTITY FULL makes PostgreSQL send it",
     .put = {
@@ -19,6 +25,7 @@ static const struct cdc_dialect cdc_debezium = {
 static const struct cdc_dialect cdc_ogg = {
     .member = {[CDC_BEFORE] = "before", [CDC_AFTER] = "after", [CDC_KIND] = "op_type"},
     .kind = {{"I", CDC_INSERT}, {"U", CDC_UPDATE}, {"D", CDC_DELETE}},
+    .beside = {{"table", NULL, false}, {"primary_keys", NULL, false}},
     .kinds = "I, U or D",
     .no_old = "",
     .put = {{{"{\"before\":null,\"after\":", ",\"op_type\":\"I\"}\n"},
@@ -30,6 +37,10 @@ static const struct cdc_dialect cdc_maxwell = {
     .member = {[CDC_BEFORE] = "old", [CDC_AFTER] = "data", [CDC_KIND] = "type"},
     .is_old = true,
     .kind = {{"insert", CDC_INSERT}, {"update", CDC_UPDATE}, {"delete", CDC_DELETE}},
+    .beside = {{"database", NULL, false},
+               {"table", NULL, false},
+               {"primary_key_columns", NULL, false},
+               {"ts", NULL, true}},
     .kinds = "insert, update or delete",
     .put = {
         {{"{\"data\":", ",\"type\":\"insert\"}\n"}, {"{\"data\":", ",\"type\":\"insert\"}\n"}},
@@ -48,11 +59,69 @@ static const struct cdc_dialect cdc_canal = {
              {"UPDATE", CDC_UPDATE},
              {"DELETE", CDC_DELETE},
              {"CREATE", CDC_NOTHING}},
+    .beside = {{"database", NULL, false},
+               {"table", NULL, false},
+               {"sqlType", NULL, false},
+               {"pkNames", NULL, false},
+               {"ts", NULL, true},
+               {"es", NULL, true}},
     .kinds = "INSERT, UPDATE or DELETE",
     .put = {
         {{"{\"data\":[", "],\"type\":\"INSERT\"}\n"}, {"{\"data\":[", "],\"type\":\"INSERT\"}\n"}},
         {{"{\"data\":[", "],\"type\":\"DELETE\"}\n"},
          {"{\"data\":[", "],\"type\":\"DELETE\"}\n"}}}};
+
+/* --- Metadata, in the order of the dialects' `beside` ------------------------------------------ */
+
+#define CDC_NULLABLE(k, n, c)                                            \
+    {                                                                    \
+        .kind = (k), .is_nullable = true, .length = (n), .children = (c) \
+    }
+#define CDC_TEXT CDC_NULLABLE(SR_VARCHAR, SR_LENGTH_MAX, 0)
+#define CDC_TIME CDC_NULLABLE(SR_TIMESTAMP_LTZ, 3, 0)
+
+static const struct sr_field cdc_texts[] = {{"", CDC_TEXT}};
+static const struct sr_field cdc_text_to_text[] = {{"", CDC_TEXT}, {"", CDC_TEXT}};
+static const struct sr_field cdc_text_to_int[] = {{"", CDC_TEXT}, {"", CDC_NULLABLE(SR_INT, 0, 0)}};
+
+#define CDC_TEXTS                                                                \
+    {                                                                            \
+        .kind = SR_ARRAY, .is_nullable = true, .children = 1, .child = cdc_texts \
+    }
+#define CDC_MAP(to)                                                       \
+    {                                                                     \
+        .kind = SR_MAP, .is_nullable = true, .children = 2, .child = (to) \
+    }
+
+static const struct sr_metadata cdc_debezium_metadata[] = {
+    {"ingestion-timestamp", CDC_TIME, "When Debezium handled the change: ts_ms."},
+    {"source.timestamp", CDC_TIME, "When the change was made in the database: source.ts_ms."},
+    {"source.database", CDC_TEXT, "The database: source.db."},
+    {"source.schema", CDC_TEXT, "The schema: source.schema."},
+    {"source.table", CDC_TEXT, "The table: source.table."},
+    {"source.properties", CDC_MAP(cdc_text_to_text), "All members of source, as text."},
+    {.name = NULL}};
+
+static const struct sr_metadata cdc_ogg_metadata[] = {
+    {"table", CDC_TEXT, "The table, with its schema."},
+    {"primary-keys", CDC_TEXTS, "Columns of the primary key: primary_keys."},
+    {.name = NULL}};
+
+static const struct sr_metadata cdc_maxwell_metadata[] = {
+    {"database", CDC_TEXT, "The database."},
+    {"table", CDC_TEXT, "The table."},
+    {"primary-key-columns", CDC_TEXTS, "Columns of the primary key: primary_key_columns."},
+    {"ingestion-timestamp", CDC_TIME, "When the change was handled: ts, taken as milliseconds."},
+    {.name = NULL}};
+
+static const struct sr_metadata cdc_canal_metadata[] = {
+    {"database", CDC_TEXT, "The database."},
+    {"table", CDC_TEXT, "The table."},
+    {"sql-type", CDC_MAP(cdc_text_to_int), "JDBC's number of each column's type: sqlType."},
+    {"pk-names", CDC_TEXTS, "Columns of the primary key: pkNames."},
+    {"ingestion-timestamp", CDC_TIME, "When Canal handled the change: ts."},
+    {"event-timestamp", CDC_TIME, "When the change was made in the database: es."},
+    {.name = NULL}};
 
 /* --- Options --------------------------------------------------------------------------------- */
 
@@ -145,14 +214,14 @@ CDC_OPEN(cdc_maxwell)
 CDC_OPEN(cdc_canal)
 #undef CDC_OPEN
 
-#define CDC_TYPE(dialect, format, options, words)                                             \
-    {                                                                                         \
-        .size = sizeof(struct sr_format_type), .name = format, .doc = words, .opts = options, \
-        .conf_size = sizeof(struct cdc_conf), .decoder_size = sizeof(struct cdc_decoder),     \
-        .encoder_size = sizeof(struct cdc_encoder), .check = cdc_check,                       \
-        .decode_open = dialect##_decode_open, .decode = json_decode,                          \
-        .decode_close = cdc_decode_close, .encode_open = dialect##_encode_open,               \
-        .encode = cdc_encode, .encode_close = json_encode_close                               \
+#define CDC_TYPE(dialect, format, options, words)                                               \
+    {                                                                                           \
+        .size = sizeof(struct sr_format_type), .name = format, .doc = words, .opts = options,   \
+        .conf_size = sizeof(struct cdc_conf), .decoder_size = sizeof(struct cdc_decoder),       \
+        .encoder_size = sizeof(struct cdc_encoder), .check = cdc_check,                         \
+        .decode_open = dialect##_decode_open, .decode = json_decode,                            \
+        .decode_close = cdc_decode_close, .encode_open = dialect##_encode_open,                 \
+        .encode = cdc_encode, .encode_close = json_encode_close, .metadata = dialect##_metadata \
     }
 
 const struct sr_format_type cdc_debezium_type =

@@ -22,6 +22,15 @@ enum cdc_kind { CDC_INSERT, CDC_UPDATE, CDC_DELETE, CDC_NOTHING };
 /* Members of an envelope that are looked for. */
 enum cdc_member { CDC_BEFORE, CDC_AFTER, CDC_KIND, CDC_DATABASE, CDC_TABLE, CDC_DDL, CDC_MEMBERS };
 
+#define CDC_METADATA_MAX 8u /* of one dialect */
+
+/* Where one of the format's metadata stands. */
+struct cdc_beside {
+    const char *member; /* of the envelope */
+    const char *inner;  /* of the object there; NULL: the member itself */
+    bool is_millis;     /* a number, ms since the epoch */
+};
+
 struct cdc_dialect {
     const char *member[CDC_MEMBERS]; /* their names; NULL: not looked for */
     bool is_old;                     /* `before` has only the old values of what changed */
@@ -29,8 +38,9 @@ struct cdc_dialect {
     struct {
         const char *word;
         enum cdc_kind kind;
-    } kind[5];                /* up to a NULL word */
-    const char *kinds;        /* for people: "c, r, u or d" */
+    } kind[5];                                  /* up to a NULL word */
+    struct cdc_beside beside[CDC_METADATA_MAX]; /* by metadata of the format */
+    const char *kinds;                          /* for people: "c, r, u or d" */
     const char *no_old;       /* why an update or delete has no `before`, for people */
     const char *put[2][2][2]; /* text written around a row: of an insert, of a delete; with NULLs,
                                  without; in front, behind */
@@ -46,6 +56,8 @@ struct cdc_decoder {
     struct json_decoder json;
     const struct cdc_dialect *dialect;
     bool has_schema;
+    const uint32_t *metadata; /* by column behind those of rows: which it is */
+    uint32_t metadatas;
     struct cdc_filter *filter[2]; /* of the database, the table; NULL: all; owned */
     char words[96];               /* of a fault */
 };

@@ -3,14 +3,24 @@
 
 #include "connectors/json/cdc.h"
 #include "connectors/json/cdc_filter.h"
+#include "connectors/json/json_nest.h"
 #include "connectors/json/json_object.h"
+#include "connectors/text/number.h"
 
 #define CDC_NONE UINT32_MAX
 
+#define CDC_FOUND_MAX (CDC_MEMBERS + CDC_METADATA_MAX) /* members that are looked for at once */
+
 /* What was found in an envelope. */
 struct cdc_envelope {
-    struct json_token value[CDC_MEMBERS];
-    uint32_t token[CDC_MEMBERS]; /* the walk's, where the value begins; CDC_NONE: not there */
+    struct json_token value[CDC_FOUND_MAX];
+    uint32_t token[CDC_FOUND_MAX]; /* the walk's, where the value begins; CDC_NONE: not there */
+};
+
+/* Names of members, any of them NULL. */
+struct cdc_names {
+    const char *const *name;
+    uint32_t count;
 };
 
 /* One record while it is decoded. */
@@ -19,7 +29,8 @@ struct cdc_record {
     struct sr_decode *d;
     struct json_walk *w;
     struct json_fault *fault;
-    uint32_t at; /* byte where it begins */
+    uint32_t at;                       /* byte where it begins */
+    const struct cdc_envelope *beside; /* where the metadata stand, by column behind the rows' */
 };
 
 static bool cdc_fail(const struct cdc_record *k, const char *words)
@@ -51,31 +62,29 @@ static bool cdc_is(const char *s, uint32_t len, const char *word)
     return word && strlen(word) == len && memcmp(s, word, len) == 0;
 }
 
-/* Which of the names the key is; CDC_MEMBERS: none. False: w->fault tells. */
-static bool cdc_key(const struct cdc_record *k, const char *const *name, uint32_t *member)
+/* Notes that the member `key` stands at token `token`, once for each time that it is looked for.
+ * False: w->fault tells. */
+static bool cdc_note(const struct cdc_record *k, const struct cdc_names *names,
+                     const struct json_token *key, const struct json_token *value, uint32_t token,
+                     struct cdc_envelope *e)
 {
-    struct json_token key = {0};
     uint32_t len = 0;
-    if (!json_walk_string(k->w, &key)) {
-        return false;
+    const char *s = cdc_text(k, key, &len);
+    for (uint32_t i = 0; s && i < names->count; i++) {
+        if (cdc_is(s, len, names->name[i])) {
+            e->token[i] = value->kind == JSON_NULL ? CDC_NONE : token;
+            e->value[i] = *value;
+        }
     }
-    const char *s = cdc_text(k, &key, &len);
-    if (!s) {
-        return false;
-    }
-    *member = 0;
-    while (*member < CDC_MEMBERS && !cdc_is(s, len, name[*member])) {
-        ++*member;
-    }
-    return json_walk_take(k->w, ':') ||
-           json_walk_fail(k->w, json_walk_place(k->w), "':' is expected here, behind the key");
+    return s != NULL;
 }
 
 /* Takes the object that is next; notes where its members stand. False: w->fault tells. */
-static bool cdc_scan(const struct cdc_record *k, const char *const *name, struct cdc_envelope *e)
+static bool cdc_scan(const struct cdc_record *k, const struct cdc_names *names,
+                     struct cdc_envelope *e)
 {
     struct json_walk *w = k->w;
-    for (uint32_t i = 0; i < CDC_MEMBERS; i++) {
+    for (uint32_t i = 0; i < names->count; i++) {
         e->token[i] = CDC_NONE;
     }
     if (!json_walk_take(w, '{')) {
@@ -83,22 +92,106 @@ static bool cdc_scan(const struct cdc_record *k, const char *const *name, struct
     }
     bool is_over = json_walk_take(w, '}');
     while (!is_over) {
-        uint32_t member = CDC_MEMBERS;
-        struct json_token t = {0};
-        if (!cdc_key(k, name, &member)) {
+        struct json_token key = {0}, t = {0};
+        if (!json_walk_string(w, &key)) {
             return false;
+        }
+        if (!json_walk_take(w, ':')) {
+            return json_walk_fail(w, json_walk_place(w), "':' is expected here, behind the key");
         }
         uint32_t token = w->next;
-        if (!json_walk_value(w, &t) || !json_walk_check(w, &t)) {
+        if (!json_walk_value(w, &t) || !json_walk_check(w, &t) ||
+            !cdc_note(k, names, &key, &t, token, e)) {
             return false;
-        }
-        if (member < CDC_MEMBERS) {
-            e->token[member] = t.kind == JSON_NULL ? CDC_NONE : token;
-            e->value[member] = t;
         }
         is_over = json_walk_take(w, '}');
         if (!is_over && !json_walk_take(w, ',')) {
             return json_walk_fail(w, json_walk_place(w), "',' or '}' is expected here");
+        }
+    }
+    return true;
+}
+
+/* --- Metadata -------------------------------------------------------------------------------- */
+
+/* Metadata i of those that are asked for. */
+static const struct cdc_beside *cdc_beside(const struct cdc_decoder *x, uint32_t i)
+{
+    return &x->dialect->beside[x->metadata[i]];
+}
+
+/* Looks into the objects that hold some of the metadata: `found` are their members of the envelope.
+ * False: w->fault tells. */
+static bool cdc_look_beside(const struct cdc_record *k, const struct cdc_envelope *found,
+                            struct cdc_envelope *out)
+{
+    struct json_walk all = *k->w;
+    for (uint32_t i = 0; i < k->x->metadatas; i++) {
+        const char *inner = cdc_beside(k->x, i)->inner;
+        out->token[i] = found->token[CDC_MEMBERS + i];
+        out->value[i] = found->value[CDC_MEMBERS + i];
+        if (!inner || out->token[i] == CDC_NONE) {
+            continue;
+        }
+        struct cdc_envelope inside;
+        inside.token[0] = CDC_NONE;
+        struct cdc_names names = {.name = &inner, .count = 1};
+        k->w->next = out->token[i];
+        if (out->value[i].kind == JSON_OBJECT && !cdc_scan(k, &names, &inside)) {
+            return false;
+        }
+        out->token[i] = inside.token[0];
+        out->value[i] = inside.value[0];
+    }
+    *k->w = all;
+    return true;
+}
+
+/* A number of milliseconds as a timestamp. */
+static bool cdc_put_millis(const struct cdc_record *k, const struct json_place *p,
+                           const struct json_token *t)
+{
+    int64_t ms = 0;
+    const char *s = (const char *)k->w->bytes + t->at;
+    if (t->kind != JSON_NUMBER || number_get_integral(s, t->len, &ms) != NUMBER_OK ||
+        ms > INT64_MAX / 1000 || ms < INT64_MIN / 1000) {
+        k->fault->rc = VALUE_BAD;
+        k->fault->value = &p->node->value;
+        k->fault->text = s;
+        k->fault->len = t->len;
+        return false;
+    }
+    sr_put_i64(p->b, p->c, ms * 1000);
+    return true;
+}
+
+/* The metadata of the current row: where there is none, NULL. */
+static bool cdc_put_beside(const struct cdc_record *k)
+{
+    struct cdc_decoder *x = k->x;
+    struct sr_builder *b = k->d->out;
+    for (uint32_t i = 0; i < x->metadatas; i++) {
+        uint32_t c = x->json.columns + i;
+        const struct json_place p = {.b = b, .c = c, .node = &x->json.node[c]};
+        struct json_walk w = *k->w;
+        bool is_put = true;
+        if (!b->wanted[c]) {
+            continue;
+        }
+        w.next = k->beside->token[i];
+        if (w.next == CDC_NONE) {
+            sr_put_null(b, c);
+        } else if (cdc_beside(x, i)->is_millis) {
+            is_put = cdc_put_millis(k, &p, &k->beside->value[i]);
+        } else if (p.node->value.op == VALUE_NESTED) {
+            is_put = json_nest_put(&x->json, &w, &p, k->fault);
+        } else {
+            is_put = json_value_put(&x->json, &w, &p, k->fault);
+        }
+        if (!is_put) {
+            k->w->fault = w.fault;
+            k->w->fault_at = w.fault_at;
+            return false;
         }
     }
     return true;
@@ -121,6 +214,9 @@ static bool cdc_put(const struct cdc_record *k, enum sr_change change, struct js
     if (!is_put) {
         k->w->fault = failed->fault;
         k->w->fault_at = failed->fault_at;
+        return false;
+    }
+    if (!cdc_put_beside(k)) {
         return false;
     }
     sr_put_change(b, change);
@@ -308,28 +404,55 @@ static enum json_end cdc_rows(const struct cdc_record *k, const struct cdc_envel
 /* The envelope inside {"schema": ..., "payload": ...}: the walk stands before it. */
 static enum json_end cdc_payload(const struct cdc_record *k)
 {
-    static const char *const name[CDC_MEMBERS] = {[CDC_AFTER] = "payload"};
+    static const char *const name[] = {"payload"};
+    static const struct cdc_names names = {.name = name, .count = 1};
     struct cdc_envelope e;
-    if (!cdc_scan(k, name, &e)) {
+    if (!cdc_scan(k, &names, &e)) {
         return JSON_BAD;
     }
     if (k->w->next < k->w->end) {
         (void)json_walk_fail(k->w, json_walk_place(k->w), "nothing may follow the record's value");
         return JSON_BAD;
     }
-    if (e.token[CDC_AFTER] == CDC_NONE) {
+    if (e.token[0] == CDC_NONE) {
         return JSON_SKIPPED; /* a tombstone with its schema */
     }
-    k->w->next = e.token[CDC_AFTER];
+    k->w->next = e.token[0];
     return JSON_DONE;
+}
+
+/* The envelope that is next: where its members and the metadata stand. */
+static bool cdc_look(const struct cdc_record *k, struct cdc_envelope *e,
+                     struct cdc_envelope *beside)
+{
+    const struct cdc_decoder *x = k->x;
+    const char *name[CDC_FOUND_MAX];
+    struct cdc_names names = {.name = name, .count = CDC_MEMBERS + x->metadatas};
+    for (uint32_t i = 0; i < CDC_MEMBERS; i++) {
+        name[i] = x->dialect->member[i];
+    }
+    for (uint32_t i = 0; i < x->metadatas; i++) {
+        name[CDC_MEMBERS + i] = cdc_beside(x, i)->member;
+    }
+    if (!cdc_scan(k, &names, e)) {
+        return false;
+    }
+    if (!x->has_schema && k->w->next < k->w->end) {
+        return json_walk_fail(k->w, json_walk_place(k->w), "nothing may follow the record's value");
+    }
+    return x->metadatas == 0 || cdc_look_beside(k, e, beside);
 }
 
 static enum json_end cdc_text_of(struct json_decoder *json, struct sr_decode *d,
                                  struct json_walk *w, uint32_t at, struct json_fault *fault)
 {
-    const struct cdc_record k = {
-        .x = (struct cdc_decoder *)json, .d = d, .w = w, .fault = fault, .at = at};
-    struct cdc_envelope e;
+    struct cdc_envelope e, beside;
+    const struct cdc_record k = {.x = (struct cdc_decoder *)json,
+                                 .d = d,
+                                 .w = w,
+                                 .fault = fault,
+                                 .at = at,
+                                 .beside = &beside};
     enum cdc_kind kind = CDC_NOTHING;
     bool is_wanted = true;
     if (json_walk_peek(w) == 'n') {
@@ -339,11 +462,7 @@ static enum json_end cdc_text_of(struct json_decoder *json, struct sr_decode *d,
     if (end != JSON_DONE) {
         return end;
     }
-    if (!cdc_scan(&k, k.x->dialect->member, &e)) {
-        return JSON_BAD;
-    }
-    if (!k.x->has_schema && w->next < w->end) {
-        (void)json_walk_fail(w, json_walk_place(w), "nothing may follow the record's value");
+    if (!cdc_look(&k, &e, &beside)) {
         return JSON_BAD;
     }
     if (!cdc_wanted(&k, &e, &is_wanted) || (is_wanted && !cdc_kind(&k, &e, &kind))) {
@@ -358,6 +477,12 @@ sr_rc cdc_decode_open(struct cdc_decoder *x, const struct cdc_dialect *dialect,
     const struct cdc_conf *conf = o->conf;
     x->dialect = dialect;
     x->has_schema = conf->has_schema;
+    x->metadata = o->metadata;
+    x->metadatas = o->metadatas;
+    if (x->metadatas > CDC_METADATA_MAX) {
+        return o->host->fail(o->host, err, SR_ECONFIG, "more than %u columns of metadata",
+                             CDC_METADATA_MAX);
+    }
     sr_rc rc = json_decode_open(&x->json, o, err);
     x->json.text = cdc_text_of;
     const char *pattern[] = {conf->database, conf->table};

@@ -23,7 +23,8 @@ static bool json_decode_rows(struct json_decoder *x, const struct sr_schema *sch
     if (!x->row || !x->row_of || !x->seen) {
         return false;
     }
-    x->row[x->rows++].schema = *schema;
+    x->row[x->rows] = (struct json_row){.schema = *schema};
+    x->row[x->rows++].schema.fields = x->columns;
     for (uint32_t i = 0; i < x->nodes; i++) {
         const struct sr_type *t = &x->node[i].value.type;
         if (t->kind == SR_ROW) {
@@ -48,7 +49,7 @@ sr_rc json_decode_open(void *dec, const struct sr_format_open *o, struct sr_erro
     x->text = json_decode_text;
     x->is_missing_fatal = conf->is_missing_fatal;
     x->is_lenient = conf->is_lenient;
-    x->columns = o->schema->fields;
+    x->columns = o->schema->fields - o->metadatas; /* the format's metadata are no members */
     sr_rc rc = node_check_schema(o->schema, "the json format", err);
     if (rc != SR_OK) {
         return rc;

@@ -17,14 +17,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                             .database = (how & 32) != 0 ? "d+|e" : NULL,
                             .table = (how & 64) != 0 ? "(t.?)*" : NULL};
     struct arena *a = arena_new();
-    struct sr_field field[4];
+    struct sr_field field[4 + CDC_METADATA_MAX];
+    static const uint32_t metadata[CDC_METADATA_MAX] = {0, 1, 2, 3, 4, 5, 6, 7};
     fuzz_field(a, &field[0], "a", "STRING");
     fuzz_field(a, &field[1], "b", "BIGINT");
     fuzz_field(a, &field[2], "c", "ROW<d INT, e ARRAY<STRING>>");
     fuzz_field(a, &field[3], "f", "MAP<STRING, INT>");
     struct fuzz_format f = {.type = types[how & 3], .conf = &conf};
     f.schema = (struct sr_schema){.fields = how & 128 ? 4 : 2, .field = field, .rowtime = -1};
-    bool is_other = conf.has_schema || conf.database || conf.table; /* than what is written */
+    while ((how & 8) != 0 && f.type->metadata[f.metadatas].name) {
+        const struct sr_metadata *m = &f.type->metadata[f.metadatas++];
+        field[f.schema.fields++] = (struct sr_field){m->name, m->type};
+    }
+    f.metadata = metadata;
+    bool is_other = conf.has_schema || conf.database || conf.table ||
+                    f.metadatas > 0; /* than what is written */
     fuzz_format(&f, data + 1, (uint32_t)size - 1, 1, is_other);
     arena_free(a);
     return 0;

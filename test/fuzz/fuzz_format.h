@@ -20,6 +20,8 @@ struct fuzz_format {
     const struct sr_format_type *type;
     const void *conf;
     struct sr_schema schema;
+    const uint32_t *metadata; /* the last columns of the schema are these of the format's */
+    uint32_t metadatas;
     bool may_refuse; /* to write some of what it can read */
     struct sr_home *home;
     struct sr_host host;
@@ -85,7 +87,7 @@ static inline struct fuzz_told fuzz_decode(struct fuzz_format *f, const uint8_t 
     static uint32_t row_at[SR_BATCH_ROWS];
     uint64_t bad_places = 0;
     struct sr_builder b;
-    struct sr_format_open o = {sizeof(o), &f->host, f->conf, &f->schema};
+    struct sr_format_open o = {sizeof(o), &f->host, f->conf, &f->schema, f->metadata, f->metadatas};
     void *dec = fuzz_instance(f->type->decoder_size);
     FUZZ_CHECK(f->type->decode_open(dec, &o, &err) == SR_OK);
     FUZZ_CHECK(builder_open(&b, f->home, &f->host, &f->schema, NULL, &err) == SR_OK);
@@ -148,7 +150,7 @@ static inline struct sr_out fuzz_encode(struct fuzz_format *f, const struct fuzz
 {
     struct sr_error err;
     struct sr_out out = bytes_out();
-    struct sr_format_open o = {sizeof(o), &f->host, f->conf, &f->schema};
+    struct sr_format_open o = {sizeof(o), &f->host, f->conf, &f->schema, NULL, 0};
     void *enc = fuzz_instance(f->type->encoder_size);
     FUZZ_CHECK(f->type->encode_open(enc, &o, &err) == SR_OK);
     struct bytes_in in = bytes_in(t->rows.data, t->rows.len);

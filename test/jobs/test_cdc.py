@@ -184,3 +184,35 @@ sinks:
     assert rows == table, (len(rows), len(table))
     assert {g: c for g, (c, _) in sums.items()} == {g: sum(r["g"] == g for r in table.values()) for g in sums}
     assert sum(s or 0 for _, s in sums.values()) == sum(r["n"] or 0 for r in table.values())
+
+
+@test
+def what_stands_around_a_row_can_be_asked_for(p):
+    p.write("d.json", json.dumps({"op": "u", "before": {"id": 1}, "after": {"id": 2}, "ts_ms": 1589355606101,
+                                  "source": {"db": "shop", "table": "t", "ts_ms": 1589355606100, "pos": 7, "x": None}}) +
+            '\n{"op":"d","before":{"id":3}}\n')
+    p.write("m.json", '{"database":"shop","table":"t","type":"insert","data":{"id":1},"primary_key_columns":["id"]}\n')
+    p.write("c.json", '{"data":[{"id":1},{"id":2}],"type":"DELETE","es":1000,"sqlType":{"id":4},"pkNames":["id"]}\n')
+    path = p.write("job.yaml", """
+sources:
+  d: {connector: filesystem, path: d.json, format: debezium-json, schema: "id INT, \
+      t STRING METADATA FROM 'value.source.table', p MAP<STRING, STRING> METADATA FROM 'source.properties', \
+      f STRING METADATA FROM 'file.name', i TIMESTAMP_LTZ(3) METADATA FROM 'ingestion-timestamp', up AS UPPER(t)"}
+  m: {connector: filesystem, path: m.json, format: maxwell-json, schema: "`database` STRING METADATA, id INT, \
+      k ARRAY<STRING> METADATA FROM 'primary-key-columns', id2 AS id + 1"}
+  c: {connector: filesystem, path: c.json, format: canal-json, schema: "q MAP<STRING, BIGINT> METADATA FROM 'x', id INT"}
+sinks:
+  d_out: {from: d, connector: print}
+  m_out: {from: m, connector: print}
+  c_out: {from: c, connector: print}
+""")
+    done = p.run("run", path)
+    assert done.returncode == 3 and b"has no metadata 'x'" in done.stderr and b"sql-type, pk-names" in done.stderr, done
+    (p.dir / "job.yaml").write_text((p.dir / "job.yaml").read_text().replace(
+        "q MAP<STRING, BIGINT> METADATA FROM 'x'", "e TIMESTAMP_LTZ(3) METADATA FROM 'event-timestamp', "
+        "q MAP<STRING, INT> METADATA FROM 'sql-type'"))
+    lines = ok(p.run("run", "-q", path)).stdout.decode().splitlines()
+    source = "{db=shop, table=t, ts_ms=1589355606100, pos=7, x=null}, d.json, 2020-05-13T07:40:06.101Z, T]"
+    assert sorted(lines) == sorted([f"-U[1, t, {source}", f"+U[2, t, {source}", "-D[3, null, null, d.json, null, null]",
+                                    "+I[shop, 1, [id], 2]", "-D[1970-01-01T00:00:01Z, {id=4}, 1]",
+                                    "-D[1970-01-01T00:00:01Z, {id=4}, 2]"]), lines
