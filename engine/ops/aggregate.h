@@ -33,8 +33,8 @@ struct aggregate {
     int8_t sign[SR_BATCH_ROWS];
 };
 
-/* `more`, ended by NULL, names BIGINT columns of a group that stand in front of the accumulators; NULL:
- * none. The maps are the operator's to declare. */
+/* `more`, ended by NULL, names BIGINT columns of a group that stand in front of the accumulators;
+ * NULL: none. The maps are the operator's to declare. */
 sr_rc aggregate_open(struct aggregate *a, const struct sr_op_open *o, const char *const *more,
                      struct sr_error *err);
 void aggregate_close(struct aggregate *a); /* half-open ones too */

@@ -121,7 +121,10 @@ def expected(times, delay, spans):
 
 
 def hops(slide, size, offset):
-    return lambda ms: [(s, s + size) for s in range(ms - size + 1, ms + 1) if (s - offset) % slide == 0]
+    def spans(ms):
+        last = ms - (ms - offset) % slide
+        return [(start, start + size) for start in range(last, ms - size, -slide)]
+    return spans
 
 
 def longer(step, size, offset):
