@@ -15,6 +15,13 @@ static void validate_paths(const struct cli *c, const struct loaded *l)
                 p[i].weakest ? " (" : "", p[i].weakest ? p[i].weakest : "",
                 p[i].weakest ? ")" : "");
     }
+    if (l->plan->dead_letter) {
+        const char *weakest = NULL;
+        enum sr_guarantee g = plan_aside_guarantee(c->arena, l->plan, &weakest);
+        fprintf(c->out, "  dead letters -> %s: %s%s%s%s\n", l->plan->dead_letter->node.sink->name,
+                plan_guarantee_words(g), weakest ? " (" : "", weakest ? weakest : "",
+                weakest ? ")" : "");
+    }
 }
 
 static void validate_risks(const struct cli *c, const struct risks *r)
@@ -39,6 +46,13 @@ static json_t *validate_paths_json(const struct cli *c, const struct loaded *l)
             list, json_pack("{s:s, s:s, s:s, s:s?}", "source", l->plan->node[p[i].source_node].step,
                             "sink", l->plan->node[p[i].sink_node].step, "guarantee",
                             plan_guarantee_words(p[i].guarantee), "weakest", p[i].weakest));
+    }
+    if (l->plan->dead_letter) {
+        const char *weakest = NULL;
+        enum sr_guarantee g = plan_aside_guarantee(c->arena, l->plan, &weakest);
+        json_array_append_new(list,
+                              json_pack("{s:n, s:s, s:s, s:s?}", "source", "sink", "dead-letter",
+                                        "guarantee", plan_guarantee_words(g), "weakest", weakest));
     }
     return list;
 }

@@ -42,10 +42,10 @@ static void paths_cap_settings(struct plan_path *path, const struct plan *p)
     }
 }
 
-static void paths_judge(struct arena *a, const struct plan *p, struct plan_path *path)
+static void paths_judge(struct arena *a, const struct plan *p, const struct plan_node *sink,
+                        struct plan_path *path)
 {
     const struct plan_node *source = &p->node[path->source_node];
-    const struct plan_node *sink = &p->node[path->sink_node];
     path->guarantee = SR_EXACTLY_ONCE;
     path->weakest = NULL;
     if (!source->source_caps.can_rewind) {
@@ -93,10 +93,28 @@ uint32_t plan_paths(struct arena *a, const struct plan *p, const struct plan_pat
             if (reaches[n] && p->node[n].kind == PLAN_SOURCE) {
                 path[count].source_node = n;
                 path[count].sink_node = sink;
-                paths_judge(a, p, &path[count++]);
+                paths_judge(a, p, &p->node[sink], &path[count++]);
             }
         }
     }
     *out = path;
     return count;
+}
+
+enum sr_guarantee plan_aside_guarantee(struct arena *a, const struct plan *p, const char **weakest)
+{
+    enum sr_guarantee least = SR_EXACTLY_ONCE;
+    *weakest = NULL;
+    for (uint32_t n = 0; n < p->nodes; n++) {
+        struct plan_path path = {.source_node = n};
+        if (p->node[n].kind != PLAN_SOURCE) {
+            continue;
+        }
+        paths_judge(a, p, &p->dead_letter->node, &path);
+        if (path.guarantee < least) {
+            least = path.guarantee;
+            *weakest = path.weakest;
+        }
+    }
+    return least;
 }

@@ -119,6 +119,8 @@ struct plan {
 /* Do subtasks of this vertex write dead letters? */
 bool plan_sets_aside(const struct plan *p, const struct plan_vertex *v);
 uint32_t plan_aside_writers(const struct plan *p); /* subtasks that do */
+/* What dead letters have, of a plan with some; *weakest: why it is not more, or NULL. */
+enum sr_guarantee plan_aside_guarantee(struct arena *a, const struct plan *p, const char **weakest);
 
 /* One way of rows from a source to a sink, and what is promised on it. */
 struct plan_path {

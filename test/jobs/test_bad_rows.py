@@ -126,6 +126,26 @@ def a_dead_letter_needs_a_block(p):
 
 
 @test
+def validate_says_what_dead_letters_have(p):
+    done = ok(p.run("validate", p.write("job.yaml", JOB % "v = '1'")))
+    assert b"dead letters -> filesystem: exactly-once" in done.stdout, done.stdout
+    text = JOB.replace("  connector: filesystem\n  path: dead/", "  connector: print") % "v = '1'"
+    done = ok(p.run("validate", "--json", p.write("job.yaml", text)))
+    found, = [x for x in json.loads(done.stdout)["paths"] if x["sink"] == "dead-letter"]
+    assert found["guarantee"] == "at-least-once" and "print" in found["weakest"], found
+
+
+@test
+def one_value_that_is_too_long_is_set_aside(p):  # H14
+    p.write("in.json", '{"v":"1"}\n{"v":"' + "x" * (2 << 20) + '"}\n{"v":"2"}\n')
+    text = (JOB % "CAST(v AS INT) > 0").replace("path: in.json", "path: in.json\n    source.max-record-size: 1mb")
+    ok(p.run("run", p.write("job.yaml", text)))
+    (letter,) = letters(p)
+    assert letter["offset"] == 10 and letter["line"] == 2 and letter["raw"] is None and "longer" in letter["error"], letter
+    assert (p.dir / "out.json").read_text() == '{"v":"1"}\n{"v":"2"}\n'
+
+
+@test
 def one_file_has_one_writer(p):
     text = (JOB % "v = '1'").replace("path: dead/", "path: dead.json")
     p.write("in.json", '{"v":"1"}\n{"v"}\n')
