@@ -118,3 +118,20 @@ def what_a_replay_cannot_do_is_said(p):
     ok(p.run("dead-letter", "lst", job), 2)
     p.write("broken.json", '{"time": "x", "raw": "!"}\n')
     assert b"base64" in ok(p.run("dead-letter", "list", "broken.json"), 1).stderr
+
+
+@test
+def a_replay_that_was_killed_gives_each_letter_once(p):
+    points = ("run: tasks opened", "run: after a sink prepared", "run: before publish", "run: after publish", "run: after show",
+              "run: after a commit", "run: after retain", "run: before the end")
+    for n, point in enumerate(points):
+        text = FIXED.replace("out/", f"out{n}/").replace("dead/", f"dead{n}/").replace("replayed", f"replayed{n}")
+        p.write("in.csv", INPUT)
+        broken = p.write("job.yaml", text.replace("CASE WHEN d LIKE '%.%' THEN TO_DATE(d, 'dd.MM.yyyy') ELSE CAST(d AS DATE) END", "CAST(d AS DATE)"))
+        ok(p.run("run", broken))
+        fixed = p.write("fixed.yaml", text)
+        ok(p.run("dead-letter", "replay", fixed, env={"STREAMRUN_REHEARSE": f"{point}:1"}), -9)
+        done = ok(p.run("dead-letter", "replay", fixed))
+        assert b"it is finished first" in done.stderr, (point, done.stderr)
+        assert rows(p, f"out{n}") == ["1,2026-01-01", "2,2026-01-02", "3,2026-01-03"], (point, rows(p, f"out{n}"))
+        assert b"nothing to replay" in ok(p.run("dead-letter", "replay", fixed)).stderr
