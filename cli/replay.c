@@ -147,7 +147,9 @@ static const struct job_step *replay_reader(struct replay *r, const char *path)
     struct faults *faults = arena_get(c->arena, sizeof(*faults));
     if (!faults) return NULL;
     faults_init(faults, c->arena);
-    char *quoted = json_dumps(json_string(path), JSON_ENCODE_ANY);
+    json_t *name = json_string(path);
+    char *quoted = json_dumps(name, JSON_ENCODE_ANY);
+    json_decref(name);
     const char *text =
         quoted ? arena_printf(c->arena,
                               "sources: {a: {connector: filesystem, path: %s, format: raw, schema: "
