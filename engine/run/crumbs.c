@@ -39,7 +39,8 @@ sr_rc crumbs_take(struct crumbs *c, struct poison *p, struct sr_error *err)
 
 void crumbs_begin(struct crumbs *c)
 {
-    for (uint32_t i = 0; i < CRUMBS_MAX; i++) {
+    /* A new file is all zeros, and its pages need not be touched. */
+    for (uint32_t i = 0; i < CRUMBS_MAX && c->magic == CRUMBS_MAGIC; i++) {
         atomic_store(&c->crumb[i].is_busy, 0);
     }
     c->magic = CRUMBS_MAGIC;
