@@ -25,6 +25,7 @@ sr_rc crumbs_take(struct crumbs *c, struct poison *p, struct sr_error *err)
                                                   .words = words,
                                                   .from = b->from,
                                                   .to = b->to,
+                                                  .is_decoding = b->is_decoding == 1,
                                                   .is_crash = true};
     }
     if (count == 0 || p->failures_max == 0) return SR_OK;
@@ -49,20 +50,42 @@ void crumbs_begin(struct crumbs *c)
 
 void crumbs_end(struct crumbs *c) { atomic_store(&c->is_running, 0); }
 
+/* Mostly the texts are the same as before: then they are not written. */
+static void crumbs_write(struct crumb *c, const struct crumb_place *at)
+{
+    sr_assert(atomic_load_explicit(&c->is_busy, memory_order_relaxed) == 0);
+    c->from = at->from;
+    c->to = at->to;
+    if (strcmp(c->split, at->split) != 0) {
+        (void)snprintf(c->split, sizeof(c->split), "%s", at->split);
+    }
+    if (strcmp(c->source, at->source) != 0) {
+        (void)snprintf(c->source, sizeof(c->source), "%s", at->source);
+    }
+    if (strcmp(c->step, at->step) != 0) {
+        (void)snprintf(c->step, sizeof(c->step), "%s", at->step);
+    }
+    atomic_store_explicit(&c->is_busy, 1, memory_order_release);
+}
+
 void crumbs_set(struct crumb *c, const struct plan *p, const char *step, const struct sr_view *v)
 {
     if (!c || !v->origin || v->picked == 0) return;
     const struct sr_origin *o = v->origin;
-    const char *split = (const char *)o->split->data;
-    sr_assert(atomic_load_explicit(&c->is_busy, memory_order_relaxed) == 0);
-    c->from = origin_offset(o, sr_row(v, 0));
-    c->to = origin_offset(o, sr_row(v, v->picked - 1));
-    /* Mostly the same as before: then nothing is written. */
-    if (strcmp(c->split, split) != 0) (void)snprintf(c->split, sizeof(c->split), "%s", split);
-    const char *source = p->node[o->node].uid;
-    if (strcmp(c->source, source) != 0) (void)snprintf(c->source, sizeof(c->source), "%s", source);
-    if (strcmp(c->step, step) != 0) (void)snprintf(c->step, sizeof(c->step), "%s", step);
-    atomic_store_explicit(&c->is_busy, 1, memory_order_release);
+    struct crumb_place at = {.source = p->node[o->node].uid,
+                             .step = step,
+                             .split = (const char *)o->split->data,
+                             .from = origin_offset(o, sr_row(v, 0)),
+                             .to = origin_offset(o, sr_row(v, v->picked - 1))};
+    c->is_decoding = 0;
+    crumbs_write(c, &at);
+}
+
+void crumbs_decoding(struct crumb *c, const struct crumb_place *at)
+{
+    if (!c) return;
+    c->is_decoding = 1;
+    crumbs_write(c, at);
 }
 
 void crumbs_clear(struct crumb *c)

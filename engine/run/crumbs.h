@@ -20,6 +20,7 @@
 
 struct crumb {
     _Atomic uint32_t is_busy; /* release: the rest is written before */
+    uint32_t is_decoding;     /* the records are not rows yet */
     int64_t from, to;         /* offsets of the first and the last record */
     char source[256];         /* uid */
     char step[256];           /* the first of the task */
@@ -39,6 +40,12 @@ void crumbs_end(struct crumbs *c);   /* nothing to be suspected */
 
 /* `c` may be NULL. */
 void crumbs_set(struct crumb *c, const struct plan *p, const char *step, const struct sr_view *v);
+/* The same for records that are being decoded. */
+struct crumb_place {
+    const char *source, *step, *split;
+    int64_t from, to;
+};
+void crumbs_decoding(struct crumb *c, const struct crumb_place *at);
 void crumbs_clear(struct crumb *c);
 
 #endif

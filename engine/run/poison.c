@@ -10,7 +10,7 @@
 #include "engine/base/room.h"
 #include "engine/ckpt/durable.h"
 
-#define POISON_VERSION    1u
+#define POISON_VERSION    2u
 #define POISON_FILE_BYTES ((size_t)64 << 20) /* no file of ours is larger */
 
 /* --- Records ---------------------------------------------------------------------------------- */
@@ -42,7 +42,8 @@ static bool poison_copy(struct poison_record *to, const struct poison_record *fr
                                  .from = from->from,
                                  .to = from->to,
                                  .failures = from->failures,
-                                 .is_crash = from->is_crash};
+                                 .is_crash = from->is_crash,
+                                 .is_decoding = from->is_decoding};
     if (to->source && to->split && to->step && to->words) return true;
     poison_clear(to);
     return false;
@@ -71,7 +72,8 @@ static bool poison_put(struct sr_out *o, const struct poison *p)
         is_ok = bytes_put_text(o, r->source) && bytes_put_text(o, r->split) &&
                 bytes_put_text(o, r->step) && bytes_put_text(o, r->words) &&
                 bytes_put_u64(o, (uint64_t)r->from) && bytes_put_u64(o, (uint64_t)r->to) &&
-                bytes_put_u32(o, r->failures) && bytes_put_u8(o, r->is_crash ? 1 : 0);
+                bytes_put_u32(o, r->failures) && bytes_put_u8(o, r->is_crash ? 1 : 0) &&
+                bytes_put_u8(o, r->is_decoding ? 1 : 0);
     }
     struct digest d = digest_of(o->data, o->len);
     return is_ok && bytes_put_u64(o, d.low) && bytes_put_u64(o, d.high);
@@ -116,6 +118,7 @@ static bool poison_get(struct poison *p, const uint8_t *bytes, size_t len)
         r.to = (int64_t)bytes_get_u64(&in);
         r.failures = bytes_get_u32(&in);
         r.is_crash = bytes_get_u8(&in) != 0;
+        r.is_decoding = bytes_get_u8(&in) != 0;
         is_ok = r.source && r.split && r.step && r.words && !in.is_broken &&
                 poison_add(p, &r, &ignored) == SR_OK;
         poison_clear(&r);
@@ -269,6 +272,18 @@ const struct poison_record *poison_find(const struct poison *p, const char *sour
         if (r->from == offset && poison_is_of(r, source, split)) return r;
     }
     return NULL;
+}
+
+const struct poison_record *poison_next_unread(const struct poison *p, const char *source,
+                                               const char *split, int64_t from)
+{
+    const struct poison_record *next = NULL;
+    for (uint32_t i = 0; i < p->records - p->suspects; i++) {
+        const struct poison_record *r = &p->record[i];
+        bool is_ahead = r->is_decoding && r->from >= from && poison_is_of(r, source, split);
+        if (is_ahead && (!next || r->from < next->from)) next = r;
+    }
+    return next;
 }
 
 /* Does one of the `count` records from `first` on lie in [from, to]? */

@@ -29,7 +29,8 @@ struct poison_record {
     char *words;      /* why; "": not known */
     int64_t from, to; /* offsets in the split, both included: the same when it is known which one */
     uint32_t failures;
-    bool is_crash; /* the process died */
+    bool is_crash;    /* the process died */
+    bool is_decoding; /* of the record, which is to be passed over unread */
 };
 
 struct poison {
@@ -62,6 +63,9 @@ void poison_forget(struct poison *p);
 /* Is the record at `offset` to be set aside? NULL: no. */
 const struct poison_record *poison_find(const struct poison *p, const char *source,
                                         const char *split, int64_t offset);
+/* The first record at or behind `from` that is to be passed over unread; NULL: none. */
+const struct poison_record *poison_next_unread(const struct poison *p, const char *source,
+                                               const char *split, int64_t from);
 /* Are there such records in [from, to] at all? */
 bool poison_has_any(const struct poison *p, const char *source, const char *split, int64_t from,
                     int64_t to);

@@ -158,6 +158,48 @@ static void source_count_lines(struct source *s, const struct sr_decode *d)
     split->lines += d->lines != UINT32_MAX ? d->lines : (int64_t)origin_lines(d->bytes, d->used);
 }
 
+/* Bytes in front of the next record that kills whoever decodes it; INT64_MAX: there is none. */
+static int64_t source_unread_ahead(const struct source *s)
+{
+    const struct source_block *b = &s->block;
+    if (!s->poison || s->poison->records == 0 || b->poll.record || !s->letters->node) {
+        return INT64_MAX;
+    }
+    int64_t first = source_offset(s);
+    const struct poison_record *p =
+        poison_next_unread(s->poison, s->node->uid, source_find(s, b->poll.split)->split.id, first);
+    return p ? p->from - first : INT64_MAX;
+}
+
+/* The record that comes next becomes a dead letter unread: it ends with its line. */
+static sr_rc source_pass_unread(struct source *s, struct sr_error *err)
+{
+    struct source_block *b = &s->block;
+    const uint8_t *from = b->poll.bytes + b->used;
+    uint32_t rest = b->poll.len - b->used;
+    const uint8_t *newline = memchr(from, '\n', rest);
+    b->is_open = newline || b->poll.at_end;
+    if (!b->is_open) return SR_OK; /* the next poll brings more of it */
+    uint32_t len = newline ? (uint32_t)(newline - from) + 1 : rest;
+    struct split *split = &source_find(s, b->poll.split)->split;
+    struct letter one = source_letter(s, from, 0, len);
+    const struct poison_record *p = poison_find(s->poison, s->node->uid, split->id, one.offset);
+    sr_assert(p != NULL);
+    one.words = p->words;
+    one.words_len = (int)strlen(p->words);
+    source_cut_line_end(&one);
+    sr_rc rc = letters_add(s->letters, &one, err);
+    if (rc != SR_OK) return rc;
+    counters_add(&s->count, COUNTER_in, 1);
+    counters_add(&s->count, COUNTER_dead, 1);
+    counters_add(&s->count, COUNTER_bytes_in, len);
+    if (split->lines >= 0) split->lines++;
+    b->used += len;
+    b->is_open = b->used < b->poll.len;
+    if (!b->is_open && b->poll.buffer) s->must_seal = s->rows.rows > 0;
+    return SR_OK;
+}
+
 static struct sr_decode source_decode_args(struct source *s, uint32_t bytes_max)
 {
     struct source_block *b = &s->block;
@@ -177,6 +219,8 @@ static struct sr_decode source_decode_args(struct source *s, uint32_t bytes_max)
     }
     d.bytes += b->used;
     d.len -= b->used;
+    int64_t ahead = source_unread_ahead(s);
+    if (ahead < bytes_max) bytes_max = (uint32_t)ahead; /* what comes there is not for a decoder */
     if (d.len > bytes_max) {
         d.len = bytes_max;
         d.at_end = false;
@@ -193,11 +237,25 @@ static bool source_must_seal(struct source *s, int64_t first)
     return has_rows && (is_suspect || first - s->origin->base > SOURCE_SPAN_MAX);
 }
 
+/* If the process dies now, it was one of these. One by one, it is the first. */
+static void source_leave_crumb(const struct source *s, const struct sr_decode *d)
+{
+    int64_t first = source_offset(s);
+    int64_t more = s->is_narrow ? 1 : d->record ? d->records : d->len;
+    struct crumb_place at = {.source = s->node->uid,
+                             .step = s->node->step,
+                             .split = source_find(s, s->block.poll.split)->split.id,
+                             .from = first,
+                             .to = first + (more > 0 ? more - 1 : 0)};
+    crumbs_decoding(s->crumb, &at);
+}
+
 /* One call of the decoder, with all that there is if a record is larger than what is usual. */
 static sr_rc source_call_decoder(struct source *s, uint32_t rest, struct sr_decode *d,
                                  struct sr_error *err)
 {
     *d = source_decode_args(s, SOURCE_DECODE_BYTES);
+    source_leave_crumb(s, d);
     s->rows.cols = s->node->brought->fields; /* metadata are not the decoder's */
     sr_rc rc = s->node->format->decode(s->decoder, d, err);
     if (rc == SR_OK && d->used == 0 && d->bads == 0 && !d->record && d->len < rest) {
@@ -205,6 +263,7 @@ static sr_rc source_call_decoder(struct source *s, uint32_t rest, struct sr_deco
         rc = s->node->format->decode(s->decoder, d, err);
     }
     s->rows.cols = s->node->read->fields;
+    crumbs_clear(s->crumb);
     if (rc == SR_OK) return rc;
     return error_wrap(err, "source '%s', split %s", s->node->step,
                       source_find(s, s->block.poll.split)->split.id);
@@ -235,6 +294,7 @@ sr_rc source_decode(struct source *s, struct sr_error *err)
     int64_t first = source_offset(s);
     s->must_seal = source_must_seal(s, first);
     if (s->must_seal) return SR_OK;
+    if (source_unread_ahead(s) == 0) return source_pass_unread(s, err);
     struct sr_decode d;
     sr_rc rc = source_begin_origin(s, b->poll.record ? ORIGIN_RECORDS : ORIGIN_BYTES, before, err);
     if (rc == SR_OK) rc = source_call_decoder(s, all - b->used, &d, err);

@@ -39,6 +39,7 @@ sr_rc source_open(struct source *s, const struct source_conf *conf, struct sr_er
     *s = (struct source){.node = n, .pool = conf->pool, .home = conf->home, .ending = -1};
     s->letters = conf->letters;
     s->poison = conf->poison;
+    s->crumb = conf->crumb;
     s->keeps_raw = conf->plan->dead_letter != NULL;
     stamp_init(&s->stamp, n->stamp >= 0, n->idle_timeout_us, n->watermark_period_us);
     s->plan = conf->plan;

@@ -13,6 +13,7 @@
 #define SR_RUN_SOURCE_TASK_H
 
 #include "engine/data/origin.h"
+#include "engine/run/crumbs.h"
 #include "engine/run/letters.h"
 #include "engine/run/msg.h"
 #include "engine/run/pace.h"
@@ -50,6 +51,7 @@ struct source {
     struct splits *pool;         /* shared with the other subtasks */
     struct letters *letters;     /* of the task, which may have no target; NULL: there are none */
     const struct poison *poison; /* records to be set aside, whatever they are; NULL: none */
+    struct crumb *crumb;         /* of the task; NULL: none */
     struct sr_home *home;
     struct sr_host host;
     struct host_ctx ctx;
@@ -98,6 +100,7 @@ struct source_conf {
     struct splits *pool;
     struct letters *letters;
     const struct poison *poison;
+    struct crumb *crumb;
     uint32_t part, parts;
 };
 

@@ -106,6 +106,7 @@ static sr_rc task_open_source(struct task *t, const struct task_conf *conf, stru
                                  .pool = conf->pool,
                                  .letters = &t->letters,
                                  .poison = conf->poison,
+                                 .crumb = t->crumb,
                                  .part = t->part,
                                  .parts = t->parts};
     sr_rc rc = source_open(&t->source, &source, err);

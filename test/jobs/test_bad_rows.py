@@ -272,12 +272,38 @@ def failures_are_counted_over_processes(p):
         assert [raw(x) for x in letters(p, f"dead{n}")] == [b'{"v"'], letters(p, f"dead{n}")
 
 
-@test
-def a_record_that_kills_the_process_is_found(p):
-    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "abort_sink.c")
+def build_plugin(p, name):
+    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), f"{name}.c")
     include = os.path.join(os.path.dirname(source), "..", "..", "engine", "include")
     (p.dir / "plug").mkdir()
-    subprocess.run(["cc", "-shared", "-fPIC", "-DSR_PLUGIN_MODULE", "-I", include, source, "-o", p.dir / "plug" / "abort_sink.so"], check=True)
+    subprocess.run(["cc", "-shared", "-fPIC", "-DSR_PLUGIN_MODULE", "-I", include, source, "-o", p.dir / "plug" / f"{name}.so"], check=True)
+
+
+@test
+def a_record_that_kills_its_decoder_is_passed_over(p):
+    build_plugin(p, "abort_format")
+    p.write("in.txt", "".join("abort\n" if i in (1500, 1501) else f"line {i}\n" for i in range(3000)))
+    job = p.write("job.yaml", """pipeline.name: kill
+plugins.dir: plug
+sources:
+  events: {connector: filesystem, path: in.txt, format: abort_format, schema: {k: STRING}}
+sinks:
+  out: {from: events, connector: filesystem, path: out/, format: raw}
+dead-letter: {connector: filesystem, path: dead/}
+""")
+    runs = 0
+    while p.run("run", job).returncode == -6:
+        runs += 1
+        assert runs < 10
+    assert runs == 6, runs
+    assert [(raw(x), x["line"]) for x in letters(p)] == [(b"abort", 1501), (b"abort", 1502)], letters(p)
+    out = [line for f in (p.dir / "out").glob("part-*") for line in f.read_text().splitlines()]
+    assert out == [f"line {i}" for i in range(3000) if i not in (1500, 1501)]
+
+
+@test
+def a_record_that_kills_the_process_is_found(p):
+    build_plugin(p, "abort_sink")
     p.write("in.csv", "".join("%s,%d\n" % ("abort" if i == 1500 else "k", i) for i in range(3000)))
     text = """pipeline.name: kill
 plugins.dir: plug
