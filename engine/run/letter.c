@@ -49,8 +49,7 @@ void letter_place(const struct letter *l, char *out, size_t size)
 static bool letter_is_allowed(const uint8_t *s)
 {
     switch (s[0]) {
-    case 0xc2:
-        return s[1] >= 0xa0; /* below are control characters */
+    case 0xc2: /* below are control characters */
     case 0xe0:
         return s[1] >= 0xa0;
     case 0xed:
