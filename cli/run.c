@@ -446,6 +446,20 @@ static const char *run_log_file(const struct run *r)
     return arena_printf(r->c->arena, "%.*s/%s.log", len, path, r->loaded.job->id);
 }
 
+/* With the store open: where people find the job, then the job. */
+static enum cli_exit run_listen(struct run *r)
+{
+    struct sr_error err = {0};
+    if (detach_check(&r->detach, &err) != SR_OK) return cli_error(r->c, CLI_FAILED, &err);
+    if (rundir_listen(r->c, r->run_dir, r->loaded.job->id, &r->listen_fd, &err) != SR_OK) {
+        return cli_error(r->c, err.rc == SR_EBUSY ? CLI_BUSY : CLI_FAILED, &err);
+    }
+    enum cli_exit code = run_supervise(r);
+    (void)close(r->listen_fd); /* a socket */
+    rundir_forget(r->c, r->run_dir, r->loaded.job->id);
+    return code;
+}
+
 /* Everything from a loaded job to its end. */
 static enum cli_exit run_job(struct run *r)
 {
@@ -476,18 +490,7 @@ static enum cli_exit run_job(struct run *r)
     monitor_block();
     run_choose_lineage(r);
     enum cli_exit code = run_open_store(r);
-    if (code == CLI_OK && detach_check(&r->detach, &err) != SR_OK) {
-        code = cli_error(r->c, CLI_FAILED, &err);
-    }
-    if (code == CLI_OK) {
-        if (rundir_listen(r->c, r->run_dir, r->loaded.job->id, &r->listen_fd, &err) == SR_OK) {
-            code = run_supervise(r);
-            (void)close(r->listen_fd); /* a socket */
-            rundir_forget(r->c, r->run_dir, r->loaded.job->id);
-        } else {
-            code = cli_error(r->c, err.rc == SR_EBUSY ? CLI_BUSY : CLI_FAILED, &err);
-        }
-    }
+    if (code == CLI_OK) code = run_listen(r);
     store_close(r->store);
     return code;
 }

@@ -242,6 +242,8 @@ static sr_rc fs_reader_find(struct fs_reader *r, const struct fs_split *s, struc
     unsigned long turn = mark ? strtoul(mark + 3, NULL, 10) : 0;
     char *next = malloc(size);
     struct fs_split fresh = {.path = s->path, .end = FS_SPLIT_OPEN, .is_aligned = true};
+    fresh.file.device = s->file.device;
+    fresh.file.inode = s->file.inode;
     r->found_note.len = 0;
     if (!next || fs_split_save(&fresh, &r->found_note) != SR_OK) {
         free(next);
