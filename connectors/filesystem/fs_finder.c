@@ -414,35 +414,34 @@ static struct fs_named *fs_finder_find_named(const struct fs_finder *f, const st
 }
 
 /* Takes down what a file looks like now; its head is looked at again only when it was touched. */
-static struct fs_named fs_finder_look(const struct fs_finder *f, const struct fs_found *file,
+static struct fs_named fs_finder_look(const struct fs_finder *f, struct fs_found *file,
                                       const struct fs_named *before)
 {
     struct fs_named n = {.device = file->stat.device,
                          .inode = file->stat.inode,
                          .size_bytes = file->stat.size_bytes,
                          .modified_us = file->stat.modified_us,
-                         .path = strdup(file->path),
-                         .look = f->looks};
+                         .path = file->path};
+    file->path = NULL; /* ours from now on */
     if (before && before->size_bytes == n.size_bytes && before->modified_us == n.modified_us) {
         n.head = before->head;
         return n;
     }
-    n.head = fs_finder_head(f, file->path);
+    n.head = fs_finder_head(f, n.path);
     return n;
 }
 
 /* What was named, as it is now: files that are gone are left out, so that an inode can be used
  * anew. The list is in order of inodes. */
-static sr_rc fs_finder_remember(struct fs_finder *f, const struct fs_list *l, const bool *is_named,
+static sr_rc fs_finder_remember(struct fs_finder *f, struct fs_list *l, const bool *is_named,
                                 struct sr_error *err)
 {
     struct fs_named *now = calloc(l->count + 1, sizeof(*now));
     uint32_t count = 0;
-    bool is_whole = now != NULL;
-    for (size_t i = 0; is_whole && i < l->count; i++) {
+    for (size_t i = 0; now && i < l->count; i++) {
         if (is_named[i]) {
-            now[count] = fs_finder_look(f, &l->item[i], fs_finder_find_named(f, &l->item[i]));
-            is_whole = now[count++].path != NULL;
+            const struct fs_named *before = fs_finder_find_named(f, &l->item[i]);
+            now[count++] = fs_finder_look(f, &l->item[i], before);
         }
     }
     for (uint32_t i = 0; i < f->names; i++) {
@@ -450,8 +449,8 @@ static sr_rc fs_finder_remember(struct fs_finder *f, const struct fs_list *l, co
     }
     free(f->named);
     f->named = now;
-    f->names = is_whole ? count : 0;
-    return is_whole ? SR_OK : fs_finder_no_memory(f, err);
+    f->names = count;
+    return now ? SR_OK : fs_finder_no_memory(f, err);
 }
 
 static bool fs_finder_is_print(const struct fs_finder *f, const struct fs_print *print, uint64_t at,
@@ -555,6 +554,16 @@ static sr_rc fs_finder_list(struct fs_finder *f, struct fs_list *l, struct sr_er
     return rc;
 }
 
+/* When to look again. Looking at very many files takes its time: it is given at most the
+ * FS_LOOK_SHARE-th part of all, as long as that does not stretch the interval tenfold. */
+static int64_t fs_finder_next_us(const struct fs_finder *f, int64_t began_us)
+{
+    int64_t now_us = f->host->mono_us(f->host), interval_us = f->conf->monitor_interval.us;
+    int64_t fair_us = f->looks > 1 ? (now_us - began_us) * FS_LOOK_SHARE : 0;
+    fair_us = fair_us < 10 * interval_us ? fair_us : 10 * interval_us;
+    return now_us + (fair_us > interval_us ? fair_us : interval_us);
+}
+
 enum sr_discovered fs_finder_discover(void *finder, struct sr_splits *out, struct sr_wait *wait,
                                       struct sr_error *err)
 {
@@ -566,6 +575,7 @@ enum sr_discovered fs_finder_discover(void *finder, struct sr_splits *out, struc
     }
     struct fs_list list = {0};
     bool *is_named = NULL;
+    int64_t began_us = h->mono_us(h);
     sr_rc rc = fs_finder_list(f, &list, err);
     if (rc == SR_OK) {
         is_named = calloc(2 * (list.count + 1), sizeof(*is_named)); /* and what is left alone */
@@ -592,6 +602,6 @@ enum sr_discovered fs_finder_discover(void *finder, struct sr_splits *out, struc
     if (!f->is_monitored) {
         return SR_DISCOVERED_ALL;
     }
-    *wait = (struct sr_wait){.fd = -1, .until_us = h->mono_us(h) + f->conf->monitor_interval.us};
+    *wait = (struct sr_wait){.fd = -1, .until_us = fs_finder_next_us(f, began_us)};
     return SR_DISCOVERED_SOFAR;
 }

@@ -13,6 +13,8 @@
 #include "connectors/filesystem/fs_regex.h"
 #include "connectors/filesystem/fs_set.h"
 
+#define FS_LOOK_SHARE 50 /* looking for files takes this part of the time at most */
+
 /* A file that may be a copy in the making is left alone until it was not touched for so long, and
  * for three intervals. */
 #define FS_COPYING_US INT64_C(5000000)
@@ -24,7 +26,6 @@ struct fs_named {
     int64_t modified_us;
     char *path;
     struct fs_print head; /* of its contents */
-    uint32_t look;        /* that it was last seen by */
 };
 
 struct fs_finder {

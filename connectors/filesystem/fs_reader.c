@@ -397,16 +397,19 @@ static bool fs_reader_has_news(const struct fs_reader *r, const struct fs_readin
 static struct fs_reading *fs_reader_pick(struct fs_reader *r, int64_t *due_us)
 {
     int64_t now_us = r->is_monitored ? r->host->mono_us(r->host) : 0;
+    /* Those that would be due soon are looked at along with them, so that thousands of files need
+     * few wakings. */
+    int64_t soon_us = now_us + r->conf->monitor_interval.us / 8;
     *due_us = INT64_MAX;
     for (uint32_t i = r->first_live; i < r->count; i++) {
         struct fs_reading *item = r->item[i];
         if (item->split.is_finished) {
             continue;
         }
-        if (item->due_us == 0 || (item->due_us <= now_us && fs_reader_has_news(r, item))) {
+        if (item->due_us == 0 || (item->due_us <= soon_us && fs_reader_has_news(r, item))) {
             return item;
         }
-        if (item->due_us <= now_us) {
+        if (item->due_us <= soon_us) {
             item->due_us = now_us + r->conf->monitor_interval.us;
         }
         *due_us = item->due_us < *due_us ? item->due_us : *due_us;

@@ -9,6 +9,7 @@
 #include "connectors/common/note.h"
 #include "connectors/compress/pack.h"
 #include "connectors/filesystem/filesystem.h"
+#include "connectors/filesystem/fs_known.h"
 #include "connectors/filesystem/fs_walk.h"
 #include "test/kit/source_kit.h"
 
@@ -452,7 +453,27 @@ START_TEST(damaged_positions_are_refused)
 }
 END_TEST
 
-UNIT_MAIN("fs_source", files_keep_the_promises_of_sources,
+/* Names that rotation makes of a file's name, and names that are others'. */
+START_TEST(rotated_names_are_made_of_the_old_one)
+{
+    static const char *const related[][2] = {
+        {"/l/app.log", "/l/app.log.1"},      {"/l/app.log", "/l/old/app.log.1.gz"},
+        {"/l/app.log", "/l/app.1.log"},      {"/l/app.log", "/l/app-20261130.log"},
+        {"/l/app.log.1", "/l/app.log.2.gz"}, {"/l/app", "/l/app.1"}};
+    static const char *const others[][2] = {{"/l/a.csv", "/l/a2.csv"},
+                                            {"/l/part-1.csv", "/l/part-10.csv"},
+                                            {"/l/app.log", "/l/web.log"},
+                                            {"/l/day-2026-01-01.csv", "/l/day-2026-01-02.csv"}};
+    for (size_t i = 0; i < sizeof(related) / sizeof(related[0]); i++) {
+        ck_assert_msg(fs_known_is_related(related[i][0], related[i][1]), "%s", related[i][1]);
+    }
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        ck_assert_msg(!fs_known_is_related(others[i][0], others[i][1]), "%s", others[i][1]);
+    }
+}
+END_TEST
+
+UNIT_MAIN("fs_source", rotated_names_are_made_of_the_old_one, files_keep_the_promises_of_sources,
           compressed_files_keep_the_promises_of_sources, every_cut_keeps_every_line,
           records_longer_than_a_buffer_come_whole, a_record_over_the_limit_is_named,
           records_over_the_limit_are_passed_over, patterns_find_their_files,
