@@ -1,5 +1,6 @@
 /* run and resume: where the state lies, what to start from, then the job until its end. */
 #include <inttypes.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,7 +36,7 @@ struct run {
     int64_t lock_until_us; /* monotonic: how long a lock of another run is waited for; 0: not */
 };
 
-#define RUN_LOCK_LOOK_US 50000 /* until a lock is looked at again */
+#define RUN_LOCK_LOOK_MS 50 /* until a lock is looked at again */
 
 /* --- Where state lies ------------------------------------------------------------------------- */
 
@@ -122,7 +123,7 @@ static sr_rc run_lock_store(struct run *r, struct sr_error *err)
         if (rc != SR_EBUSY || r->c->env.mono_us(&r->c->env) >= r->lock_until_us) return rc;
         store_close(r->store);
         r->store = NULL;
-        (void)usleep(RUN_LOCK_LOOK_US); /* a signal that cuts it short ends the process */
+        (void)poll(NULL, 0, RUN_LOCK_LOOK_MS); /* nothing tells when a file lock is let go */
     }
 }
 
