@@ -422,6 +422,23 @@ def a_renamed_file_is_read_to_its_end(place):
 
 
 @test
+def a_link_that_is_retargeted_is_followed(place):
+    """A followed path that is a link and leads elsewhere: the new file is read, and the old one for a while (E14)."""
+    place.write("v1.log", "1\n")
+    os.symlink("v1.log", place.dir / "current")
+    job = Follower(place, "current")
+    job.has(["1"])
+    place.write("v2.log", "2\n3\n")
+    os.symlink("v2.log", place.dir / "next")
+    os.rename(place.dir / "next", place.dir / "current")
+    job.has(["1", "2", "3"])
+    with open(place.dir / "v1.log", "a") as f:
+        f.write("4\n")
+    job.has(["1", "2", "3", "4"])
+    job.stop()
+
+
+@test
 def more_files_than_descriptors(place):
     """500 files are followed, and read once, with 64 descriptors; files that are gone are let go (J15, J14)."""
     for i in range(500):
