@@ -80,7 +80,7 @@ static bool zone_skip_name(const char **p)
         }
         return zone_take(p, '>');
     }
-    while (isalpha((unsigned char)**p)) {
+    while ((**p >= 'A' && **p <= 'Z') || (**p >= 'a' && **p <= 'z')) {
         (*p)++;
     }
     return *p > from;
@@ -133,7 +133,7 @@ static bool zone_rule(struct zone *z, const char *p)
 /* --- The file. -------------------------------------------------------------------------------- */
 
 struct zone_file {
-    const uint8_t *bytes;
+    uint8_t *bytes;
     size_t len;
 };
 
@@ -278,7 +278,7 @@ sr_rc zone_load(const char *name, struct zone **out, struct sr_error *err)
     z->first = offset;
     struct zone_file f = {0};
     bool is_good = is_fixed || (zone_is_name(name) && zone_open_file(name, &f) && zone_read(z, &f));
-    free((void *)(uintptr_t)f.bytes);
+    free(f.bytes);
     if (!is_good) {
         zone_free(z);
         return error_set(err, SR_ECONFIG,

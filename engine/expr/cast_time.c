@@ -134,6 +134,16 @@ static void cast_time_cut(struct call *k)
 }
 static const struct kernel cast_k_time_cut = {.run = cast_time_cut, .flags = KERNEL_DENSE};
 
+static const struct kernel *cast_plain_stamp(const struct sr_type *from, const struct sr_type *to)
+{
+    if (type_is_stamp(from->kind)) {
+        return from->length <= to->length ? &cast_k_stamp_same : &cast_k_stamp_cut;
+    }
+    return from->kind == SR_DATE   ? &cast_k_date_stamp
+           : from->kind == SR_TIME ? &cast_k_time_stamp
+                                   : NULL;
+}
+
 /* As if the time zone were UTC. */
 static const struct kernel *cast_plain(const struct sr_type *from, const struct sr_type *to)
 {
@@ -141,12 +151,7 @@ static const struct kernel *cast_plain(const struct sr_type *from, const struct 
         return cast_instant(from, to);
     }
     if (type_is_stamp(to->kind)) {
-        if (type_is_stamp(from->kind)) {
-            return from->length <= to->length ? &cast_k_stamp_same : &cast_k_stamp_cut;
-        }
-        return from->kind == SR_DATE   ? &cast_k_date_stamp
-               : from->kind == SR_TIME ? &cast_k_time_stamp
-                                       : NULL;
+        return cast_plain_stamp(from, to);
     }
     if (from->kind == to->kind) {
         return from->kind == SR_TIME && from->length != to->length ? &cast_k_time_cut : &cast_alias;

@@ -19,8 +19,8 @@ static void code_put_hex(struct call *k, uint32_t r, const uint8_t *bytes, uint3
     uint8_t *to = call_space(k, r, n * 2);
     for (uint32_t i = 0; to && i < n; i++) {
         char high = code_digits[bytes[i] >> 4], low = code_digits[bytes[i] & 15];
-        to[2 * i] = (uint8_t)(is_upper && high >= 'a' ? high - 32 : high);
-        to[2 * i + 1] = (uint8_t)(is_upper && low >= 'a' ? low - 32 : low);
+        to[(size_t)2 * i] = (uint8_t)(is_upper && high >= 'a' ? high - 32 : high);
+        to[(size_t)2 * i + 1] = (uint8_t)(is_upper && low >= 'a' ? low - 32 : low);
     }
 }
 

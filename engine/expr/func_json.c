@@ -362,7 +362,17 @@ static bool json_bind_is(struct bind_call *b)
 
 /* --- Typing. ---------------------------------------------------------------------------------- */
 
-/* The arguments that a plain call leaves out. */
+/* What stands for argument i where a plain call leaves it out. */
+static const struct expr *json_left_out(struct bind_call *b, uint32_t i, const char *on_error)
+{
+    const char *words = i == JSON_ON_EMPTY ? "NULL" : i == JSON_ON_ERROR ? on_error : "";
+    if (i == JSON_ON_EMPTY || i == JSON_ON_ERROR || i == JSON_WRAPPER) {
+        return expr_string(b->arena, words, (uint32_t)strlen(words));
+    }
+    struct sr_type text = type_with(SR_VARCHAR, SR_LENGTH_MAX, 0);
+    return expr_cast(b->arena, expr_null(b->arena), &text, false, b->err);
+}
+
 static bool json_fill(struct bind_call *b, const char *on_error)
 {
     const struct expr *path = b->arg[JSON_AT];
@@ -373,14 +383,8 @@ static bool json_fill(struct bind_call *b, const char *on_error)
     if (!arg || !sr_is_text(b->arg[0]->type.kind) || !sr_is_text(b->arg[1]->type.kind)) {
         return false;
     }
-    struct sr_type text = type_with(SR_VARCHAR, SR_LENGTH_MAX, 0);
     for (uint32_t i = 0; i < JSON_ARGS; i++) {
-        arg[i] = i < b->args          ? b->arg[i]
-                 : i == JSON_ON_EMPTY ? expr_string(b->arena, "NULL", 4)
-                 : i == JSON_ON_ERROR ? expr_string(b->arena, on_error, (uint32_t)strlen(on_error))
-                 : i == JSON_WRAPPER
-                     ? expr_string(b->arena, "", 0)
-                     : expr_cast(b->arena, expr_null(b->arena), &text, false, b->err);
+        arg[i] = i < b->args ? b->arg[i] : json_left_out(b, i, on_error);
         if (!arg[i]) {
             return false;
         }

@@ -20,7 +20,7 @@ struct json_made {
 /* What another of these functions made goes in as it is. */
 static bool json_is_made(const struct expr *e)
 {
-    return e->kind == EXPR_CALL && e->func &&
+    return e && e->kind == EXPR_CALL && e->func &&
            (strcmp(e->func->name, "JSON_OBJECT") == 0 || strcmp(e->func->name, "JSON_ARRAY") == 0);
 }
 

@@ -76,6 +76,17 @@ static void nest_array(struct call *k)
 }
 static const struct kernel nest_k_array = {.run = nest_array, .flags = KERNEL_NULLS};
 
+/* Whether no later argument is the same key. */
+static bool nest_is_last(const struct call *k, uint32_t i, uint32_t r)
+{
+    for (uint32_t j = i + 2; j < k->args; j += 2) {
+        if (nest_equal(k->arg[i], r, k->arg[j], r)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Of a key that comes twice the last value counts. */
 static void nest_map(struct call *k)
 {
@@ -83,15 +94,12 @@ static void nest_map(struct call *k)
     {
         nest_begin(k, r);
         for (uint32_t i = 0; i < k->args; i += 2) {
-            bool is_last = true;
-            for (uint32_t j = i + 2; j < k->args && is_last; j += 2) {
-                is_last = !nest_equal(k->arg[i], r, k->arg[j], r);
+            if (!nest_is_last(k, i, r)) {
+                continue;
             }
-            if (is_last) {
-                nest_add(k, r, k->arg[i], r);
-                if (!nest_append(k->home, k->out, 1, k->arg[i + 1], r)) {
-                    call_broken(k, SR_ENOMEM);
-                }
+            nest_add(k, r, k->arg[i], r);
+            if (!nest_append(k->home, k->out, 1, k->arg[i + 1], r)) {
+                call_broken(k, SR_ENOMEM);
             }
         }
     }

@@ -223,19 +223,26 @@ static bool split_is_over(const struct call *k, uint32_t i, uint32_t r, uint32_t
     return false;
 }
 
+/* The entries of one map. */
+static void split_union_of(struct call *k, uint32_t i, uint32_t r)
+{
+    const struct sr_column *a = k->arg[i];
+    struct sr_span s = ((const struct sr_span *)a->values)[r];
+    for (uint32_t n = s.at; n < s.at + s.len; n++) {
+        if (!split_is_over(k, i, r, n)) {
+            split_check(k, nest_append(k->home, k->out, 0, a->child[0], n) &&
+                               nest_append(k->home, k->out, 1, a->child[1], n));
+            split_count(k, r);
+        }
+    }
+}
+
 static void split_union(struct call *k)
 {
     CALL_EACH_ROW(k, r)
     {
         for (uint32_t i = 0, args = split_begin(k, r) ? k->args : 0; i < args; i++) {
-            struct sr_span s = ((const struct sr_span *)k->arg[i]->values)[r];
-            for (uint32_t n = s.at; n < s.at + s.len; n++) {
-                if (!split_is_over(k, i, r, n)) {
-                    split_check(k, nest_append(k->home, k->out, 0, k->arg[i]->child[0], n) &&
-                                       nest_append(k->home, k->out, 1, k->arg[i]->child[1], n));
-                    split_count(k, r);
-                }
-            }
+            split_union_of(k, i, r);
         }
     }
 }

@@ -63,6 +63,7 @@ static bool path_number(const char *s, uint32_t *i, uint32_t end, int32_t *out)
 }
 
 /* 0 or 0,1 or 0:2 between brackets. */
+/* NOLINTNEXTLINE(readability-function-cognitive-complexity): three forms of one bracket */
 static bool path_places(struct json_path *p, uint32_t from, uint32_t end, bool is_deep)
 {
     const char *s = p->text;

@@ -86,6 +86,7 @@ static void json_put_decimal(struct json_out *o, const char *digits, uint32_t co
     json_put(o, text, exponent != 0 && n > 0 ? (size_t)n : 0);
 }
 
+/* NOLINTNEXTLINE(readability-function-cognitive-complexity): one pass over the digits */
 void json_put_number(struct json_out *o, const char *text, uint32_t len)
 {
     bool is_negative = len > 0 && text[0] == '-';
@@ -300,6 +301,7 @@ static bool json_word(struct json_in *in, const char *word)
 }
 
 /* A scalar goes into the node, of [ and { only the kind. */
+/* NOLINTNEXTLINE(readability-function-cognitive-complexity): one branch a kind */
 static bool json_value(struct json_in *in, struct json_node *n)
 {
     json_skip(in);
@@ -364,6 +366,7 @@ static bool json_close(struct json_tree *t, struct json_in *in, const struct jso
     return true;
 }
 
+/* NOLINTNEXTLINE(readability-function-cognitive-complexity): a state machine instead of recursion */
 uint32_t json_read(struct json_tree *t, const char *text, uint32_t len)
 {
     struct json_in in = {text, text + len};
@@ -414,7 +417,7 @@ uint32_t json_member(const struct json_tree *t, uint32_t object, const char *key
         } else if (n->key_len > len && memchr(n->key, '\\', n->key_len)) {
             struct json_out o = {0};
             (void)json_put_unescaped(&o, n->key, n->key_len);
-            found = o.len == len && memcmp(o.bytes, key, len) == 0 ? i : found;
+            found = o.bytes && o.len == len && memcmp(o.bytes, key, len) == 0 ? i : found;
             json_out_done(&o);
         }
     }
@@ -496,7 +499,7 @@ static void json_put_raw(struct json_out *o, const char *raw, uint32_t len)
     json_out_done(&plain);
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): JSON_NESTING_MAX */
+/* One branch a kind. NOLINTNEXTLINE(misc-no-recursion,readability-function-cognitive-complexity) */
 static void json_put_at(struct json_out *o, struct json_tree *t, uint32_t node, uint32_t base)
 {
     struct json_node n = t->node[node];

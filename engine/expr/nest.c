@@ -245,7 +245,7 @@ static void nest_put_scalar(struct json_out *o, const struct sr_column *c, uint3
     }
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion) */
+/* One branch a kind. NOLINTNEXTLINE(misc-no-recursion,readability-function-cognitive-complexity) */
 void nest_text(struct json_out *o, const struct sr_column *c, uint32_t r, bool is_shown)
 {
     if (!valid_bit(c->valid, r)) {

@@ -104,6 +104,7 @@ static uint32_t similar_brackets(struct similar *s, const char *p, uint32_t len,
     return i < len ? i + 1 : UINT32_MAX;
 }
 
+/* NOLINTNEXTLINE(readability-function-cognitive-complexity): one branch a character */
 static bool similar_translate(struct similar *s)
 {
     const char *p = s->pattern;

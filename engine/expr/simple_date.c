@@ -216,6 +216,7 @@ static void simple_put_clock(struct simple_out *o, const struct simple_part *par
     }
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): written through o */
 uint32_t simple_write(const struct simple_pattern *p, int64_t utc_ms, char *to)
 {
     int64_t local = zone_local_ms(p->zone, utc_ms);
@@ -339,6 +340,7 @@ static bool simple_get_year(struct simple_in *in, uint32_t count, uint32_t max, 
     return true;
 }
 
+/* NOLINTNEXTLINE(readability-function-cognitive-complexity): one branch a letter */
 static bool simple_get(struct simple_in *in, const struct simple_part *part, uint32_t max,
                        struct simple_fields *f)
 {

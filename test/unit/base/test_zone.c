@@ -1,4 +1,4 @@
-/* Time zones: names, offsets by the database and its rules, times that are skipped or come twice. */
+/* Time zones: names, offsets by database and rule, times that are skipped or come twice. */
 #include "engine/base/calendar.h"
 #include "engine/base/zone.h"
 #include "test/unit/unit.h"
