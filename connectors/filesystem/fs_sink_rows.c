@@ -81,8 +81,12 @@ static sr_rc fs_sink_append_group(struct fs_sink *s, const struct fs_group *g, s
 {
     struct fs_bucket *b = NULL;
     struct sr_bytes bytes = {s->rows.data + g->begin, (uint32_t)(g->end - g->begin)};
-    sr_rc rc = fs_writer_find(&s->writer, g->partition, &b, err);
-    if (rc == SR_OK) {
+    bool is_held = false;
+    sr_rc rc = fs_writer_hold(&s->writer, g->partition, &bytes, g->rows, &is_held, err);
+    if (rc == SR_OK && !is_held) {
+        rc = fs_writer_find(&s->writer, g->partition, &b, err);
+    }
+    if (rc == SR_OK && !is_held) {
         rc = fs_writer_put(&s->writer, b, &bytes, g->rows, err);
     }
     if (rc == SR_OK && s->is_announced) {

@@ -84,6 +84,7 @@ static void fs_writer_free(struct fs_writer *w, struct fs_bucket *b)
 {
     fs_part_done(&b->part, NULL);
     pack_close(b->pack);
+    note_free(&b->held);
     if (!w->spare.data) {
         w->spare = b->part.buf;
     } else {
@@ -103,7 +104,8 @@ static sr_rc fs_writer_park(struct fs_writer *w, struct fs_bucket *b, struct sr_
 {
     sr_rc rc = fs_writer_end_member(w, b, err);
     if (rc == SR_OK) {
-        pack_close(b->pack);
+        pack_close(w->spare_pack);
+        w->spare_pack = b->pack;
         b->pack = NULL;
         rc = fs_part_park(&b->part, err);
     }
@@ -133,6 +135,38 @@ static sr_rc fs_writer_make_room(struct fs_writer *w, struct sr_error *err)
     return w->opens < max ? SR_OK : fs_writer_park(w, fs_writer_oldest(w, true), err);
 }
 
+static sr_rc fs_writer_append(struct fs_writer *w, struct fs_bucket *b, const void *bytes,
+                              size_t len, struct sr_error *err)
+{
+    if (w->pack != PACK_NONE && !b->pack && len > 0) {
+        b->pack = w->spare_pack ? w->spare_pack : pack_open(w->pack);
+        w->spare_pack = NULL;
+        if (!b->pack) {
+            return fs_writer_no_memory(w, err);
+        }
+    }
+    if (b->pack) {
+        return pack_add(b->pack, bytes, len, &b->part.buf) ? SR_OK : fs_writer_no_memory(w, err);
+    }
+    uint8_t *to = sr_out_room(&b->part.buf, len > 0 ? len : 1);
+    if (!to) {
+        return fs_writer_no_memory(w, err);
+    }
+    memcpy(to, bytes, len);
+    b->part.buf.len += len;
+    return SR_OK;
+}
+
+/* Rows that came while the part was parked go into it. */
+static sr_rc fs_writer_let_go(struct fs_writer *w, struct fs_bucket *b, struct sr_error *err)
+{
+    sr_rc rc = b->held.len > 0 ? fs_writer_append(w, b, b->held.data, b->held.len, err) : SR_OK;
+    if (rc == SR_OK) {
+        note_free(&b->held);
+    }
+    return rc;
+}
+
 static sr_rc fs_writer_wake(struct fs_writer *w, struct fs_bucket *b, struct sr_error *err)
 {
     if (fs_part_is_open(&b->part)) {
@@ -144,7 +178,7 @@ static sr_rc fs_writer_wake(struct fs_writer *w, struct fs_bucket *b, struct sr_
         rc = fs_part_wake(&b->part, err);
     }
     w->opens += rc == SR_OK ? 1 : 0;
-    return rc;
+    return rc == SR_OK ? fs_writer_let_go(w, b, err) : rc;
 }
 
 /* --- Ends ------------------------------------------------------------------------------------ */
@@ -172,27 +206,6 @@ sr_rc fs_writer_close(struct fs_writer *w, struct fs_bucket *b, struct sr_error 
 }
 
 /* --- Rows ------------------------------------------------------------------------------------ */
-
-static sr_rc fs_writer_append(struct fs_writer *w, struct fs_bucket *b, const void *bytes,
-                              size_t len, struct sr_error *err)
-{
-    if (w->pack != PACK_NONE && !b->pack && len > 0) {
-        b->pack = pack_open(w->pack);
-        if (!b->pack) {
-            return fs_writer_no_memory(w, err);
-        }
-    }
-    if (b->pack) {
-        return pack_add(b->pack, bytes, len, &b->part.buf) ? SR_OK : fs_writer_no_memory(w, err);
-    }
-    uint8_t *to = sr_out_room(&b->part.buf, len > 0 ? len : 1);
-    if (!to) {
-        return fs_writer_no_memory(w, err);
-    }
-    memcpy(to, bytes, len);
-    b->part.buf.len += len;
-    return SR_OK;
-}
 
 /* What stands before the first row. */
 static sr_rc fs_writer_head(struct fs_writer *w, struct fs_bucket *b, struct sr_error *err)
@@ -301,6 +314,33 @@ sr_rc fs_writer_put(struct fs_writer *w, struct fs_bucket *b, const struct sr_by
     return rc == SR_OK ? fs_writer_took(w, b, rows, err) : rc;
 }
 
+sr_rc fs_writer_hold(struct fs_writer *w, const char *partition, const struct sr_bytes *bytes,
+                     uint64_t rows, bool *is_held, struct sr_error *err)
+{
+    struct fs_bucket *b = *fs_writer_slot(w, partition);
+    *is_held = b && !fs_part_is_open(&b->part) && b->held.len + bytes->len < FS_HELD;
+    if (!*is_held) {
+        return SR_OK;
+    }
+    if (!b->held.grow) {
+        b->held = note_out();
+    }
+    uint8_t *to = sr_out_room(&b->held, (size_t)bytes->len + 1);
+    if (!to) {
+        return fs_writer_no_memory(w, err);
+    }
+    if (bytes->len > 0) {
+        memcpy(to, bytes->data, bytes->len);
+    }
+    b->held.len += bytes->len;
+    b->rows += rows;
+    b->used = ++w->clock;
+    if (w->roll_us > 0) {
+        b->part.touched_us = w->host->mono_us(w->host);
+    }
+    return SR_OK;
+}
+
 sr_rc fs_writer_drop(struct fs_writer *w, struct fs_bucket *b, struct sr_error *err)
 {
     struct fs_part_name name;
@@ -319,6 +359,8 @@ void fs_writer_done(struct fs_writer *w)
         fs_writer_remove(w, b);
         fs_writer_free(w, b);
     }
+    pack_close(w->spare_pack);
+    w->spare_pack = NULL;
     fs_names_clear(&w->ready);
     free(w->ready.item);
     free(w->item);

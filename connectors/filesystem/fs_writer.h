@@ -1,7 +1,8 @@
 /* The part files that a filesystem sink is writing, one a partition.
  *
  * At most FS_OPEN_MAX of them have an open file and a block in memory; further ones are parked:
- * their bytes are in the file, and it is opened again when rows come. At most FS_WRITTEN_MAX are
+ * their bytes are in the file, rows that come are held in memory, and it is opened again when
+ * FS_HELD bytes of them are there. At most FS_WRITTEN_MAX are
  * being written; the one that took no row for longest is closed when there would be more.
  *
  *   fs_writer_find -> { append to part.buf -> fs_writer_took | fs_writer_put }*
@@ -17,6 +18,7 @@
 #define FS_OPEN_PACKED_MAX 32u   /* ... when they are compressed */
 #define FS_WRITTEN_MAX     4096u /* part files of a subtask that are being written */
 #define FS_WRITER_HEADS    1024u
+#define FS_HELD            16384u /* bytes of rows that a parked part has in memory at most */
 
 struct fs_names {
     struct fs_part_name *item;
@@ -31,7 +33,8 @@ struct fs_bucket {
     struct fs_bucket *next; /* of the same head */
     struct fs_part part;    /* its name has the partition */
     struct pack *pack;      /* NULL: not compressed, or between two members */
-    uint64_t rows;          /* at least 1 when it was gone on with */
+    struct sr_out held;     /* rows that came while it was parked */
+    uint64_t rows;          /* held ones too; at least 1 when it was gone on with */
     uint64_t used;          /* the writer's clock when rows came last */
     uint32_t index;         /* in item */
 };
@@ -48,7 +51,8 @@ struct fs_writer {
     uint32_t count, capacity;
     uint32_t opens; /* that are not parked */
     uint64_t clock;
-    struct sr_out spare; /* the buffer of a part that was closed */
+    struct pack *spare_pack; /* of a part that was parked, between two members */
+    struct sr_out spare;     /* the buffer of a part that was closed */
     struct sr_out space;
     struct fs_names ready; /* closed and durable, not noted yet */
 };
@@ -63,6 +67,9 @@ sr_rc fs_writer_took(struct fs_writer *w, struct fs_bucket *b, uint64_t rows, st
 /* Appends encoded rows, compressed if so, and goes on as `took`. */
 sr_rc fs_writer_put(struct fs_writer *w, struct fs_bucket *b, const struct sr_bytes *bytes,
                     uint64_t rows, struct sr_error *err);
+/* Takes the rows where the part is parked and has room for them; else *is_held is false. */
+sr_rc fs_writer_hold(struct fs_writer *w, const char *partition, const struct sr_bytes *bytes,
+                     uint64_t rows, bool *is_held, struct sr_error *err);
 bool fs_writer_is_due(const struct fs_writer *w, const struct fs_bucket *b);
 /* Makes it durable as far as it is; the name has length and digest. */
 sr_rc fs_writer_sync(struct fs_writer *w, struct fs_bucket *b, struct sr_error *err);

@@ -135,7 +135,7 @@ def partitions_are_named_as_flink_names_them(p):
 @test
 def partitions_survive_kills(p):
     rows = 4000
-    p.write("in/a.csv", "".join(f"{i},{i % 9},x{i}\n" for i in range(rows)))
+    p.write("in/a.csv", "".join(f"{i},{i % 60},x{i}\n" for i in range(rows)))
     job = p.write("job.yaml", f"""pipeline.name: parted
 execution.checkpointing: {{interval: 10ms, dir: "sqlite://{p.dir}/store.db"}}
 restart-strategy.type: none
@@ -163,7 +163,7 @@ sinks:
     for f in (p.dir / "out").glob("k=*/*.zst"):
         text = ok(subprocess.run(["zstd", "-dc", f], capture_output=True)).stdout.decode()
         found += [(int(line.split(",")[0]), f.parent.name) for line in text.splitlines()]
-    assert sorted(found) == [(i, f"k={i % 9}") for i in range(rows)], len(found)
+    assert sorted(found) == [(i, f"k={i % 60}") for i in range(rows)], len(found)
     assert not list((p.dir / "out").glob(".*"))
 
 
