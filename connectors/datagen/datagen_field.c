@@ -316,6 +316,26 @@ static sr_rc datagen_settle(const struct datagen_conf *conf, const struct datage
     return SR_OK;
 }
 
+/* The options that say a kind, or all others. */
+static sr_rc datagen_read(const struct datagen_conf *conf, struct datagen_reading *r, bool is_kind)
+{
+    sr_rc rc = SR_OK;
+    for (uint32_t i = 0; rc == SR_OK && i < conf->fields.count; i++) {
+        r->key = conf->fields.key[i];
+        r->value = conf->fields.value[i];
+        const char *option = NULL;
+        int32_t c = datagen_column(r, &option);
+        if (c < 0) {
+            return datagen_fault(r, "is for no column of the schema");
+        }
+        if ((strcmp(option, "kind") == 0) == is_kind) {
+            rc = is_kind ? datagen_set_kind(r, &r->field[c])
+                         : datagen_read_option(r, &r->field[c], option);
+        }
+    }
+    return rc;
+}
+
 sr_rc datagen_fields(const struct datagen_conf *conf, const struct sr_schema *schema,
                      struct datagen_field *out, int64_t *rows, struct sr_error *err)
 {
@@ -326,34 +346,15 @@ sr_rc datagen_fields(const struct datagen_conf *conf, const struct sr_schema *sc
         if (datagen_group(type->kind) == 0) {
             return datagen_fault(&r, "is of a type that datagen does not make");
         }
-        datagen_default(&out[c], type, datagen_mix((uint64_t)conf->seed + c * 1000003u));
+        datagen_default(&out[c], type, datagen_mix((uint64_t)conf->seed + (uint64_t)c * 1000003u));
     }
-    for (uint32_t pass = 0; pass < 2; pass++) { /* kinds first: they say what else fits */
-        for (uint32_t i = 0; i < conf->fields.count; i++) {
-            r.key = conf->fields.key[i];
-            r.value = conf->fields.value[i];
-            const char *option = NULL;
-            int32_t c = datagen_column(&r, &option);
-            if (c < 0) {
-                return datagen_fault(&r, "is for no column of the schema");
-            }
-            bool is_kind = strcmp(option, "kind") == 0;
-            sr_rc rc = is_kind != (pass == 0) ? SR_OK
-                       : is_kind              ? datagen_set_kind(&r, &out[c])
-                                              : datagen_read_option(&r, &out[c], option);
-            if (rc != SR_OK) {
-                return rc;
-            }
-        }
-    }
+    sr_rc rc = datagen_read(conf, &r, true); /* kinds first: they say what else fits */
+    rc = rc == SR_OK ? datagen_read(conf, &r, false) : rc;
     *rows = conf->rows > 0 ? conf->rows : INT64_MAX;
-    for (uint32_t c = 0; c < schema->fields; c++) {
-        sr_rc rc = datagen_settle(conf, &r, c, rows);
-        if (rc != SR_OK) {
-            return rc;
-        }
+    for (uint32_t c = 0; rc == SR_OK && c < schema->fields; c++) {
+        rc = datagen_settle(conf, &r, c, rows);
     }
-    return SR_OK;
+    return rc;
 }
 
 /* --- Values ---------------------------------------------------------------------------------- */

@@ -273,12 +273,12 @@ sr_rc fs_writer_find(struct fs_writer *w, const char *partition, struct fs_bucke
 
 sr_rc fs_writer_restore(struct fs_writer *w, const struct fs_part_name *from, struct sr_error *err)
 {
-    struct fs_bucket *b = *fs_writer_slot(w, from->partition);
-    sr_rc rc = b ? fs_writer_close(w, b, err) : SR_OK; /* that of a second writer ends here */
+    struct fs_bucket *other = *fs_writer_slot(w, from->partition), *b = NULL;
+    sr_rc rc = other ? fs_writer_close(w, other, err) : SR_OK; /* a second writer's ends here */
     if (rc == SR_OK) {
         rc = fs_writer_new(w, from->partition, from, &b, err);
     }
-    if (rc == SR_OK) {
+    if (rc == SR_OK && b) {
         b->rows = 1;
     }
     return rc;

@@ -31,7 +31,7 @@ struct dial {
 
 sr_rc dial_open(struct dial *d, const struct sr_host *host, const char *name, int64_t port,
                 struct sr_error *err);
-/* True: it is on. Else *wait says when to ask again; has_failed (may be NULL): a try was in vain. */
+/* True: it is on. Else *wait says when to ask again; has_failed (or NULL): a try was in vain. */
 bool dial_connect(struct dial *d, struct sr_wait *wait, bool *has_failed);
 /* Closes it; `why` is said once, and the next try comes after a pause that grows to 10 s. */
 void dial_lost(struct dial *d, const char *why);

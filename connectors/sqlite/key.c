@@ -8,7 +8,9 @@
 void key_done(struct key *k)
 {
     free(k->bytes);
-    *k = (struct key){0};
+    k->bytes = NULL;
+    k->type = 0;
+    k->len = k->capacity = 0;
 }
 
 static bool key_set_bytes(struct key *k, const void *bytes, uint32_t len)
