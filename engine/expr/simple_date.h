@@ -17,7 +17,7 @@ struct simple_pattern {
     const char *zone_name; /* that `z` writes */
 };
 
-/* Whether it is a pattern; else *letter is the one that has no meaning, or 0: a quote has no end. */
+/* Whether it is a pattern; else *letter has no meaning, or is 0: a quote has no end. */
 bool simple_is_good(const char *text, uint32_t len, char *letter);
 /* Answers the length. */
 uint32_t simple_write(const struct simple_pattern *p, int64_t utc_ms, char *to);
