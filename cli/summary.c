@@ -8,8 +8,9 @@
 /* Sums over the nodes that a sink's rows came through. */
 struct summary_path {
     int64_t read, written, filtered, absorbed, late, dead, skipped;
-    int64_t emitted;    /* what aggregates gave */
     bool has_aggregate; /* rows end in state before they reach the sink */
+    /* what aggregates gave, and what became of it before the sink had it */
+    int64_t emitted, behind_filtered, behind_late, behind_dead, behind_skipped;
 };
 
 /* Marks every node that `sink` reads from, itself included; nodes are in topological order. */
@@ -48,7 +49,13 @@ static struct summary_path summary_path(const struct plan *p, const struct run_s
         }
         if (n->kind == PLAN_SOURCE) sum.read += n->in;
         if (i == sink) sum.written = n->out;
-        if (is_behind[i]) continue; /* these are results, not the rows that were read */
+        if (is_behind[i]) { /* these are results, not the rows that were read */
+            sum.behind_filtered += n->filtered;
+            sum.behind_late += n->late;
+            sum.behind_dead += n->dead;
+            sum.behind_skipped += n->skipped;
+            continue;
+        }
         sum.filtered += n->filtered;
         sum.absorbed += n->absorbed;
         sum.late += n->late;
@@ -56,6 +63,23 @@ static struct summary_path summary_path(const struct plan *p, const struct run_s
         sum.skipped += n->skipped;
     }
     return sum;
+}
+
+static void summary_results(const struct cli *c, const struct summary_path *s)
+{
+    const struct {
+        const char *name;
+        int64_t count;
+    } lost[] = {{"filtered", s->behind_filtered},
+                {"late", s->behind_late},
+                {"dead-lettered", s->behind_dead},
+                {"skipped", s->behind_skipped}};
+    fprintf(c->err, "; aggregates emitted %s, written %s", show_count(c->arena, s->emitted),
+            show_count(c->arena, s->written));
+    for (size_t i = 0; i < sizeof(lost) / sizeof(lost[0]); i++) {
+        if (lost[i].count == 0) continue;
+        fprintf(c->err, ", %s %s", lost[i].name, show_count(c->arena, lost[i].count));
+    }
 }
 
 static void summary_line(const struct cli *c, const char *name, const struct summary_path *s)
@@ -68,10 +92,7 @@ static void summary_line(const struct cli *c, const char *name, const struct sum
             name, *name ? ": " : "", show_count(a, s->read), show_count(a, written),
             show_count(a, s->filtered), show_count(a, s->absorbed), show_count(a, s->late),
             show_count(a, s->dead), show_count(a, s->skipped));
-    if (s->has_aggregate) {
-        fprintf(c->err, "; aggregates emitted %s, written %s", show_count(a, s->emitted),
-                show_count(a, s->written));
-    }
+    if (s->has_aggregate) summary_results(c, s);
     int64_t rest = s->read - (written + s->filtered + s->absorbed + s->late + s->dead + s->skipped);
     if (rest > 0) fprintf(c->err, "; on the way %s", show_count(a, rest));
     if (rest < 0) {

@@ -196,7 +196,8 @@ def late_rows_and_results_become_dead_letters(p):
     assert "too late" in late["error"] and late["line"] == 3 and raw(late) == b"a,2026-01-01 00:00:00.900,3"
     after, = [x for x in letters(p) if x["step"] == "after"]
     assert after["split"] is None and after["offset"] is None and json.loads(raw(after))["v"] == "x", after
-    assert b"late 1" in done.stderr, done.stderr
+    assert b"late 1 + dead-lettered 0" in done.stderr, done.stderr
+    assert b"aggregates emitted 3, written 2, dead-lettered 1 (" in done.stderr, done.stderr
     done = ok(p.run("validate", p.write("job.yaml", LATE.replace("    on-error: dead-letter", "    on-late: dead-letter"))), 3)
     assert b"on-late needs a window" in done.stderr, done.stderr
 
