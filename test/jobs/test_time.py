@@ -402,3 +402,21 @@ def sessions_are_those_of_brute_force(p):
         keys = [row[0] for row in csv.reader(io.StringIO((p.dir / "out.csv").read_text()))]
         assert sorted((k, *f) for k, f in zip(keys, found)) == [(k, *span(start, end), n) for k, start, end, n in want]
         assert [f[1] for f in found] == sorted(f[1] for f in found) and f" late {late} " in words, words
+
+
+@test
+def sources_that_go_on_later_hold_the_watermark_of_a_union(p):
+    """What one source has read must not make late what the other reads in the next run."""
+    runs = [({"a": [1000, 5000], "b": [1000, 95000]}, []), ({"a": [12000, 18000, 205000], "b": [100000, 201000]}, []), ({}, ["--drain"])]
+    sources = "".join(FOLLOWED.format(name=name, dir=p.dir, more="").replace("source.monitor-interval: 10 ms", "") for name in "ab")
+    job = p.write("union.yaml", UNION.format(dir=p.dir, sources=sources, names="a, b"))
+    printed = []
+    for rows, args in runs:
+        for name, times in rows.items():
+            (p.dir / name).mkdir(exist_ok=True)
+            with open(p.dir / name / "1.csv", "a") as out:
+                out.write(rows_of(times))
+        done = ok(p.run("run", job, "--continue", *args))
+        assert b"late 0" in done.stderr, done.stderr
+        printed += [line[-3:-1] for line in done.stdout.decode().splitlines()]
+    assert printed == [" 3", " 2", " 1", " 1", " 2"], printed
