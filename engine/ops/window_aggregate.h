@@ -72,8 +72,8 @@ static inline int64_t window_watermark(const struct window_aggregate *w, const s
 sr_rc window_session_open(struct window_aggregate *w, const struct sr_op_open *o,
                           struct sr_error *err);
 void window_session_close(struct window_aggregate *w);
-/* Folds the rows of base.row, all of which can be computed, into their sessions; says in io how many
- * are late, and which. */
+/* Folds the rows of base.row, all of which can be computed, into their sessions; says in io how
+ * many are late, and which. */
 sr_rc window_session_rows(struct window_aggregate *w, const struct sr_view *v, struct sr_op_io *io,
                           struct sr_error *err);
 /* Bounds of a session that is an entry. */
