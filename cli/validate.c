@@ -1,4 +1,4 @@
-/* validate: every fault of each job, what its paths guarantee, and what may be lost all the same. */
+/* validate: every fault of each job, what its paths guarantee, what may be lost all the same. */
 #include "cli/commands.h"
 #include "cli/load.h"
 #include "cli/risk.h"
