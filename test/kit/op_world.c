@@ -32,7 +32,6 @@ void op_world_init(struct op_world *w)
 {
     *w = (struct op_world){.arena = arena_new(), .home = home_new()};
     w->env = env_posix(SR_WARN);
-    host_init(&w->host, &w->ctx, &w->env, w->home, "op");
 }
 
 sr_rc op_world_open(struct op_world *w, const struct sr_op_type *type, const void *conf,
@@ -42,6 +41,8 @@ sr_rc op_world_open(struct op_world *w, const struct sr_op_type *type, const voi
     w->conf = conf;
     w->in = in;
     w->out = rows_schema(w->arena, out);
+    /* From here on the world stays where it is; until now it may have been a value. */
+    host_init(&w->host, &w->ctx, &w->env, w->home, "op");
     op_world_start(w);
     return op_world_open_op(w);
 }
