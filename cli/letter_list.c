@@ -194,7 +194,9 @@ static sr_rc letter_sqlite(const struct cli *c, struct letter_list *l, const cha
 {
     sqlite3 *db = NULL;
     sr_rc rc = SR_OK;
-    if (sqlite3_open_v2(l->path, &db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK) {
+    /* Whoever wrote letters may have been killed amid a transaction: taking that back is writing.
+     * A file that may not be written is opened for reading all the same. */
+    if (sqlite3_open_v2(l->path, &db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK) {
         rc = letter_sqlite_failed(db, l->path, err);
     }
     if (rc == SR_OK && !table) rc = letter_table(c, db, l->path, &table, err);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/replay_ledger.h"
+#include "cli/replay_target.h"
 #include "cli/run.h"
 #include "cli/show.h"
 #include "engine/base/bytes.h"
@@ -197,7 +198,8 @@ static enum cli_exit replay_change(void *ctx, struct job *job)
     return CLI_OK;
 }
 
-/* A plain file that is there would be replaced by one that holds the replayed rows only. */
+/* A plain file that is there would be replaced by one that holds the replayed rows only. Asked
+ * before a batch begins: the file that is there later may be the one that it wrote. */
 static enum cli_exit replay_check_sinks(struct replay *r, const struct plan *p)
 {
     for (uint32_t i = 0; i < p->nodes; i++) {
@@ -216,10 +218,27 @@ static enum cli_exit replay_check_sinks(struct replay *r, const struct plan *p)
     return CLI_OK;
 }
 
+static const struct args_option replay_define = {"define", NULL, 'D', "KEY=VALUE", ""};
+
+static const char *replay_own_letters(const struct replay *r)
+{
+    return arena_printf(r->c->arena, "%s/letters.json", r->dir);
+}
+
+/* One plain file of dead letters is not replaced: see replay_target.h. */
+static enum cli_exit replay_aside(struct replay *r, struct args *a)
+{
+    if (!replay_target(r->loaded->plan)) return CLI_OK;
+    const char *path = replay_own_letters(r);
+    if (a->options == ARGS_MAX) return cli_fail(r->c, CLI_USAGE, "too many options");
+    a->given[a->options].option = &replay_define;
+    a->given[a->options++].value = arena_printf(r->c->arena, "dead-letter.path=%s", path);
+    return CLI_OK;
+}
+
 /* The header line of a CSV file is no letter. */
 static enum cli_exit replay_headers(struct replay *r, struct args *a)
 {
-    static const struct args_option define = {"define", NULL, 'D', "KEY=VALUE", ""};
     const struct conf_value *v = NULL;
     uint32_t values = conf_values(r->loaded->job, r->c->arena, &v);
     for (uint32_t i = 0; i < values; i++) {
@@ -235,7 +254,7 @@ static enum cli_exit replay_headers(struct replay *r, struct args *a)
                             v[i].key, v[i].key);
         }
         if (a->options == ARGS_MAX) return cli_fail(r->c, CLI_USAGE, "too many options");
-        a->given[a->options].option = &define;
+        a->given[a->options].option = &replay_define;
         a->given[a->options++].value = arena_printf(r->c->arena, "%s=none", v[i].key);
     }
     return CLI_OK;
@@ -252,11 +271,11 @@ static enum cli_exit replay_batch(struct replay *r)
     a->given[a->options++].option = &go_on;
     a->given[a->options++].option = &drain;
     enum cli_exit code = replay_headers(r, a);
+    if (code == CLI_OK) code = replay_aside(r, a);
     if (code != CLI_OK) return code;
     struct load_change change = {.job = replay_change, .ctx = r};
     code = load_changed(c, a, r->loaded->job->file, &change, &loaded);
     if (loaded.faults) show_faults(c, loaded.faults);
-    if (code == CLI_OK) code = replay_check_sinks(r, loaded.plan);
     return code == CLI_OK ? run_loaded(c, a, &loaded) : code;
 }
 
@@ -269,7 +288,10 @@ static enum cli_exit replay_finish(struct replay *r)
                  r->number);
         return code;
     }
-    if (replay_ledger_done(&r->ledger, r->c, r->number, &err) != SR_OK) {
+    const char *target = replay_target(r->loaded->plan);
+    sr_rc rc = target ? replay_target_keep(r->c, target, replay_own_letters(r), &err) : SR_OK;
+    if (rc == SR_OK) rc = replay_ledger_done(&r->ledger, r->c, r->number, &err);
+    if (rc != SR_OK) {
         return cli_fail(r->c, CLI_FAILED, "%s", err.words);
     }
     (void)nftw(r->dir, replay_remove, 8, FTW_DEPTH | FTW_PHYS);
@@ -294,6 +316,7 @@ enum cli_exit replay_run(struct cli *c, const struct args *a, const struct loade
         code = replay_finish(&r);
     }
     if (code == CLI_OK) code = replay_choose(&r, chosen, count);
+    if (code == CLI_OK && r.taken > 0) code = replay_check_sinks(&r, loaded->plan);
     if (code == CLI_OK && r.taken > 0) {
         r.number = replay_ledger_next(&r.ledger);
         r.dir = replay_ledger_dir(&r.ledger, c, r.number);

@@ -1,6 +1,8 @@
 """`dead-letter list | show | replay`: what was set aside can be looked at, mended, and put through the job once."""
 import base64
 import json
+import subprocess
+import sys
 
 from harness import ok, test
 
@@ -135,3 +137,55 @@ def a_replay_that_was_killed_gives_each_letter_once(p):
         assert b"it is finished first" in done.stderr, (point, done.stderr)
         assert rows(p, f"out{n}") == ["1,2026-01-01", "2,2026-01-02", "3,2026-01-03"], (point, rows(p, f"out{n}"))
         assert b"nothing to replay" in ok(p.run("dead-letter", "replay", fixed)).stderr
+
+
+@test
+def letters_of_a_replay_join_those_in_a_plain_file(p):
+    p.write("in.csv", "id,d\n1,yesterday\n2,today\n3,02.01.2026\n")
+    text = JOB.replace("path: dead/", "path: dead.json")
+    job = p.write("job.yaml", text)
+    ok(p.run("run", job))
+    (p.dir / "dead.json").chmod(0o640)
+    first = listed(p, job)[0]
+    ok(p.run("dead-letter", "replay", job, first["id"]))
+    assert [x["text"] for x in listed(p, job)] == ["1,yesterday", "2,today", "3,02.01.2026", "1,yesterday"]
+    assert (p.dir / "dead.json").stat().st_mode & 0o777 == 0o640
+    # Killed when the letters were put there, or just before: they are there once.
+    for n, point in enumerate(["run: before the end", "store: end marked"]):
+        ok(p.run("dead-letter", "replay", job, listed(p, job)[n + 1]["id"], env={"STREAMRUN_REHEARSE": point + ":1"}), -9)
+        done = ok(p.run("dead-letter", "replay", job, first["id"]))
+        assert b"was interrupted" in done.stderr and len(listed(p, job)) == 5 + n, (done.stderr, listed(p, job))
+    assert [x["replayed"] for x in listed(p, job)] == [True] * 3 + [False] * 3
+    assert sorted(x.name for x in p.dir.iterdir() if "dead" in x.name) == ["dead.json", "dead.json.replayed"]
+
+
+@test
+def a_replay_into_a_new_plain_file_can_be_interrupted(p):
+    p.write("in.csv", INPUT)
+    ok(p.run("run", p.write("job.yaml", JOB)))
+    again = ("dead-letter", "replay", p.write("fixed.yaml", FIXED), "-D", f"sinks.out.path={p.dir}/more.csv")
+    ok(p.run(*again, env={"STREAMRUN_REHEARSE": "store: end marked:1"}), -9)
+    assert (p.dir / "more.csv").read_text() == "2,2026-01-02\n"
+    done = ok(p.run(*again))
+    assert b"was interrupted" in done.stderr and (p.dir / "more.csv").read_text() == "2,2026-01-02\n", done.stderr
+
+
+# Writes to a table, more than the cache holds, and dies: what is in the file must be taken back by whoever reads it.
+TORN = """import os, sqlite3, sys
+db = sqlite3.connect(sys.argv[1], isolation_level=None)
+db.execute("PRAGMA cache_size = 2")
+db.execute("BEGIN IMMEDIATE")
+for i in range(200):
+    db.execute("INSERT INTO letters (time, raw) VALUES (?, 'MQ==')", ("x" * 5000,))
+os.kill(os.getpid(), 9)
+"""
+
+
+@test
+def letters_in_sqlite_can_be_read_behind_a_killed_writer(p):
+    p.write("in.csv", INPUT)
+    job = p.write("job.yaml", JOB.replace("{connector: filesystem, path: dead/}", "{connector: sqlite, path: dead.db, table-name: letters}"))
+    ok(p.run("run", job))
+    subprocess.run([sys.executable, "-c", TORN, p.dir / "dead.db"], check=False)
+    assert (p.dir / "dead.db-journal").stat().st_size > 0
+    assert [x["text"] for x in listed(p, job)] == ["2,02.01.2026"]
