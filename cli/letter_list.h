@@ -1,7 +1,7 @@
 /* Dead letters as they lie there: JSON lines in a directory or a file, or a table of SQLite.
  *
- * A letter's id is made of when and where it was set aside, not of its bytes: so that a record which
- * was mended by hand is still the same letter.
+ * A letter's id is made of when and where it was set aside, not of its bytes: so that a record
+ * which was mended by hand is still the same letter.
  */
 #ifndef SR_CLI_LETTER_LIST_H
 #define SR_CLI_LETTER_LIST_H

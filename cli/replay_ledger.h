@@ -1,5 +1,6 @@
-/* What was replayed: a list beside the dead letters, replaced as a whole. A batch is noted before it
- * runs and once it is done, so that no letter is ever taken twice, and an interrupted replay goes on.
+/* What was replayed: a list beside the dead letters, replaced as a whole. A batch is noted before
+ * it runs and once it is done, so that no letter is ever taken twice, and an interrupted replay
+ * goes on.
  */
 #ifndef SR_CLI_REPLAY_LEDGER_H
 #define SR_CLI_REPLAY_LEDGER_H

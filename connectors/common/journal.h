@@ -14,10 +14,11 @@
  * A session is one stream, with offsets of its own; it lies in segments of about an eighth of
  * max_bytes, at most JOURNAL_SEGMENT_MAX, which go once a checkpoint has all of them. One frame is
  * written and synced at a time, so that at most one can be torn by a crash: at the very end, where
- * it is cut off (nobody was told of it). Anything else that is not as it was written is SR_ECORRUPT.
+ * it is cut off (nobody was told of it). Anything else that is not as it was written is
+ * SR_ECORRUPT.
  *
- * The directory is locked: one writer. A write that fails has changed nothing and may be tried again
- * (no space is left); after a sync that failed the journal can only be closed.
+ * The directory is locked: one writer. A write that fails has changed nothing and may be tried
+ * again (no space is left); after a sync that failed the journal can only be closed.
  */
 #ifndef CONNECTORS_COMMON_JOURNAL_H
 #define CONNECTORS_COMMON_JOURNAL_H
@@ -63,7 +64,7 @@ sr_rc journal_go(struct journal *j, uint64_t session, uint64_t offset,
 sr_rc journal_read(struct journal *j, uint8_t *to, uint32_t room, uint32_t *got,
                    struct sr_error *err);
 
-/* Once all was read: makes bytes durable, at most JOURNAL_FRAME_MAX; j->offset moves behind them. */
+/* Once all was read: makes bytes durable, up to JOURNAL_FRAME_MAX; j->offset moves behind them. */
 sr_rc journal_append(struct journal *j, const uint8_t *bytes, uint32_t len, struct sr_error *err);
 /* The stream is at its end: nothing is appended any more. */
 sr_rc journal_end(struct journal *j, struct sr_error *err);

@@ -16,8 +16,8 @@ struct pack; /* a few hundred KiB while it is open */
 
 /* kind: not PACK_NONE. NULL: out of memory. */
 struct pack *pack_open(enum pack_kind kind);
-/* Appends to `out` what bytes become; some may be held until pack_end. False: out of memory, and the
- * member is broken. */
+/* Appends to `out` what bytes become; some may be held until pack_end. False: out of memory, and
+ * the member is broken. */
 bool pack_add(struct pack *p, const void *bytes, size_t len, struct sr_out *out);
 /* Closes the member; nothing to close without bytes since the last. False: out of memory. */
 bool pack_end(struct pack *p, struct sr_out *out);

@@ -1,8 +1,8 @@
 /* Where the characters that matter are: the first pass over the bytes, 64 at a time.
  *
- * Delimiters, quotes, escapes and both halves of line ends are found by vector compares (AVX2 where the processor
- * has it) and their places kept in a small array, so that the second pass goes from one to the next
- * and looks at no byte between.
+ * Delimiters, quotes, escapes and both halves of line ends are found by vector compares (AVX2 where
+ * the processor has it) and their places kept in a small array, so that the second pass goes from
+ * one to the next and looks at no byte between.
  */
 #ifndef SR_CSV_INDEX_H
 #define SR_CSV_INDEX_H

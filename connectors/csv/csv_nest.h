@@ -1,8 +1,8 @@
 /* ARRAY and ROW in one field, as Flink writes them: their values between array-element-delimiters.
  *
- * Only simple types may be inside, as in Flink. An empty field is an empty ARRAY and a NULL ROW. What
- * could not be told apart when it is read again (a text with the delimiter in it, a single empty
- * one) is not written.
+ * Only simple types may be inside, as in Flink. An empty field is an empty ARRAY and a NULL ROW.
+ * What could not be told apart when it is read again (a text with the delimiter in it, a single
+ * empty one) is not written.
  */
 #ifndef SR_CSV_NEST_H
 #define SR_CSV_NEST_H

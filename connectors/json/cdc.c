@@ -71,7 +71,7 @@ static const struct cdc_dialect cdc_canal = {
         {{"{\"data\":[", "],\"type\":\"DELETE\"}\n"},
          {"{\"data\":[", "],\"type\":\"DELETE\"}\n"}}}};
 
-/* --- Metadata, in the order of the dialects' `beside` ------------------------------------------ */
+/* --- Metadata, in the order of the dialects' `beside` ----------------------------------------- */
 
 #define CDC_NULLABLE(k, n, c)                                            \
     {                                                                    \

@@ -1,9 +1,9 @@
 /* The raw format: a record's bytes are the value of the one column there is.
  *
- * In a stream a record is a line, without its end (and a carriage return before that), as in Flink's
- * file source; in messages it is the whole message. Numbers and BOOLEAN have their size: so many
- * bytes and a newline, whatever the bytes are. NULL is written as nothing, where it can be told from
- * a value: in texts and bytes.
+ * In a stream a record is a line, without its end (and a carriage return before that), as in
+ * Flink's file source; in messages it is the whole message. Numbers and BOOLEAN have their size: so
+ * many bytes and a newline, whatever the bytes are. NULL is written as nothing, where it can be
+ * told from a value: in texts and bytes.
  */
 #include <endian.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
  *
  * SQLite keeps any value in any column, so what stands there need not be of the type: that is a bad
  * row, with words about it. Whole numbers are taken for all types of numbers and for BOOLEAN (0,
- * 1), reals for FLOAT, DOUBLE and DECIMAL, texts for every type that they can be read as, as the csv
- * format reads them.
+ * 1), reals for FLOAT, DOUBLE and DECIMAL, texts for every type that they can be read as, as the
+ * csv format reads them.
  */
 #ifndef CONNECTORS_SQLITE_CELL_READ_H
 #define CONNECTORS_SQLITE_CELL_READ_H

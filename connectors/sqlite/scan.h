@@ -2,8 +2,8 @@
  *
  * Rows of a table are ordered by the column and the rowid, so a place is the two of the last row. A
  * query, a view or a table without rowids is ordered by the column and all others that are read:
- * rows that are equal in all of them can stand for one another, so a place is the column of the last row
- * and how many rows with it were read.
+ * rows that are equal in all of them can stand for one another, so a place is the column of the
+ * last row and how many rows with it were read.
  *
  *   scan_open -> { scan_begin -> sqlite3_step* -> scan_took* -> sqlite3_finalize }* -> scan_close
  */

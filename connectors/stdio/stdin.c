@@ -345,8 +345,8 @@ const struct sr_source_type stdin_type = {
     .name = "stdin",
     .doc = "Standard input, once, to its end. A redirected file can be resumed, a pipe with a "
            "journal.",
-    .keeps = "nothing: its paths have no guarantee; with a `journal`, the record from the moment on "
-             "when it is synced there",
+    .keeps = "nothing: its paths have no guarantee; with a `journal`, the record from the moment "
+             "on when it is synced there",
     .opts = stdin_opts,
     .conf_size = sizeof(struct stdin_conf),
     .discoverer_size = sizeof(struct stdin_finder),

@@ -121,7 +121,7 @@ static sr_rc stdin_finder_clean(struct stdin_finder *f, struct journal_list *l,
     return rc;
 }
 
-/* Sessions that no checkpoint has anything of, from where an earlier life of the job had come to. */
+/* Sessions that no checkpoint has anything of, from where an earlier life of the job had come. */
 static sr_rc stdin_finder_old(struct stdin_finder *f, struct sr_splits *out,
                               const struct journal_list *l, struct sr_error *err)
 {

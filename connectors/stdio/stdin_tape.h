@@ -6,10 +6,10 @@
  *                        |  the session is live
  *                        '----> LIVE: read what waits in the pipe, append, sync, show ----> END
  *
- * What was taken and not synced when the process ends is lost: at most a group of 2 MiB, whole lines
- * of it (stdin_take.h), and what the pipe itself holds, if nobody else reads it. It was shown to
- * nobody. The end of a stream is written down too; a stream
- * without one was cut by a crash, and what it has behind its last whole record is passed over.
+ * What was taken and not synced when the process ends is lost: at most a group of 2 MiB, whole
+ * lines of it (stdin_take.h), and what the pipe itself holds, if nobody else reads it. It was shown
+ * to nobody. The end of a stream is written down too; a stream without one was cut by a crash, and
+ * what it has behind its last whole record is passed over.
  */
 #ifndef CONNECTORS_STDIO_STDIN_TAPE_H
 #define CONNECTORS_STDIO_STDIN_TAPE_H

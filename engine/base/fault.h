@@ -20,9 +20,9 @@ enum fault_level { FAULT_NOTICE, FAULT_WARNING, FAULT_ERROR };
 struct fault {
     enum fault_level level;
     struct place at;
-    const char *words; /* "unknown key 'paht'" */
-    const char *hint;  /* "did you mean 'path'?"; NULL: none */
-    const char *line;  /* text of the line, secrets masked, for the caret; NULL: none */
+    const char *words;       /* "unknown key 'paht'" */
+    const char *hint;        /* "did you mean 'path'?"; NULL: none */
+    const char *line;        /* text of the line, secrets masked, for the caret; NULL: none */
     char code[CODE_LEN + 1]; /* "SR0412"; "": none */
 };
 

@@ -13,7 +13,7 @@
 #define ZONE_HEADER 44u
 #define ZONE_SHOWN  60 /* bytes of a name that a failure shows */
 
-/* A day of each year and the local time at which the clock moves: ",M3.5.0/2" or ",J60" or ",59". */
+/* A day of each year and the local time when the clock moves: ",M3.5.0/2" or ",J60" or ",59". */
 struct zone_turn {
     char kind; /* M, J, or 0 for a day from 0 */
     int32_t month, week, day;

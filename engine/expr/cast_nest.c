@@ -1,4 +1,4 @@
-/* Casts of ROW, ARRAY and MAP: to text, and to others of their kind by a program for their inside. */
+/* Casts of ROW, ARRAY and MAP: to text, and to others of their kind by a program for the inside. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -200,8 +200,8 @@ static int json_pair_order(const struct expr *a, const struct expr *b)
     return order != 0 ? order : (a->text_len > b->text_len) - (a->text_len < b->text_len);
 }
 
-/* Puts a pair where it belongs among `n` arguments that are in order already; answers how many there
- * are then. */
+/* Puts a pair where it belongs among `n` arguments that are in order already; answers how many
+ * there are then. */
 static uint32_t json_insert(const struct expr **arg, uint32_t n, const struct expr *key,
                             const struct expr *value)
 {

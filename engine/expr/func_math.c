@@ -142,7 +142,7 @@ MATH_DECIMAL(sign)
 MATH_DECIMAL(floor)
 MATH_DECIMAL(ceil)
 
-/* --- ROUND and TRUNCATE: to `digits` behind the point, half away from zero or towards it. ------- */
+/* --- ROUND and TRUNCATE: to `digits` behind the point, half away from zero or towards it. ----- */
 
 /* v of scale `from` with nothing behind `digits` digits, still of scale `from`. */
 static bool math_round_at(decimal v, int32_t from, int32_t digits, bool is_cut, decimal *out)

@@ -7,8 +7,8 @@
 #include "engine/expr/family.h"
 #include "engine/expr/promote.h"
 
-/* java.util.Random: a seed of 48 bits. With a constant seed the numbers go on from row to row, as in
- * Flink, and begin anew when the job starts again. */
+/* java.util.Random: a seed of 48 bits. With a constant seed the numbers go on from row to row, as
+ * in Flink, and begin anew when the job starts again. */
 struct random_java {
     uint64_t seed;
 };

@@ -40,8 +40,8 @@ struct json_path {
 void json_path_done(struct json_path *p);
 /* Makes this the path unless it is already. False: it is none. */
 bool json_path_use(struct json_path *p, const char *text, uint32_t len);
-/* The node that it leads to: for a path that may lead to several an array of them, which is added to
- * the tree. 0: to none (or t->is_broken, or p->is_over). */
+/* The node that it leads to: for a path that may lead to several an array of them, which is added
+ * to the tree. 0: to none (or t->is_broken, or p->is_over). */
 uint32_t json_path_find(struct json_path *p, struct json_tree *t, uint32_t root);
 
 #endif

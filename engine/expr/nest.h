@@ -9,8 +9,8 @@
 #include "engine/base/arena.h"
 #include "engine/expr/json_text.h"
 
-/* Row `r` of `to`, which nothing was put to yet, becomes a copy of row `from_row` of a column of the
- * same type but for nullability and lengths. False: out of memory. */
+/* Row `r` of `to`, which nothing was put to yet, becomes a copy of row `from_row` of a column of
+ * the same type but for nullability and lengths. False: out of memory. */
 bool nest_copy(struct sr_home *home, struct sr_column *to, uint32_t r, const struct sr_column *from,
                uint32_t from_row);
 /* A copy behind the last row of child i of `to`. */
@@ -31,7 +31,7 @@ int nest_order(const struct sr_column *a, uint32_t ra, const struct sr_column *b
 /* Whether values of both types can be compared by nest_equal. */
 bool nest_is_alike(const struct sr_type *a, const struct sr_type *b);
 
-/* As CAST writes it: [1, NULL], {a=1}, (1, b); of text only the text. `is_shown`: bytes as x'00'. */
+/* As CAST writes it: [1, NULL], {a=1}, (1, b); of text just the text. `is_shown`: bytes x'00'. */
 void nest_text(struct json_out *o, const struct sr_column *c, uint32_t r, bool is_shown);
 
 /* ARRAY<element>, and MAP<key, value> with `value` given. Kind SR_NULL: out of memory. */

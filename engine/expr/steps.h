@@ -35,7 +35,7 @@ struct aggregate_step {
     const struct agg *agg;
     uint32_t aggs;
     enum window_kind window;
-    uint32_t time_column; /* the time attribute, when windowed */
+    uint32_t time_column;       /* the time attribute, when windowed */
     int64_t size_ms, offset_ms; /* SESSION: its gap is the size */
     int64_t slide_ms; /* from one window's end to the next: HOP's slide, CUMULATE's step */
     bool is_proctime; /* windows of the wall clock: of when a row is processed */

@@ -22,7 +22,8 @@ static sr_rc calc_open(void *op, const struct sr_op_open *o, struct sr_error *er
                                 .condition = step->condition,
                                 .out = step->out,
                                 .outs = step->outs,
-                                .time_zone = step->time_zone, .host = o->host};
+                                .time_zone = step->time_zone,
+                                .host = o->host};
     calc->home = o->home;
     calc->outs = step->outs;
     return program_new(&calc->program, &conf, err);

@@ -1,5 +1,5 @@
-/* libFuzzer target: the journal's reader. The input is a segment; its frames are made whole again, as
- * far as their heads allow, unless the first byte says otherwise. */
+/* libFuzzer target: the journal's reader. The input is a segment; its frames are made whole again,
+ * as far as their heads allow, unless the first byte says otherwise. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,6 +2,7 @@
  * line is "abort". */
 #include <stdlib.h>
 #include <string.h>
+
 #include <streamrun/plugin.h>
 
 struct abort_decoder {
