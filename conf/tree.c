@@ -6,6 +6,7 @@
 
 #include "conf/syntax.h"
 #include "engine/base/assert.h"
+#include "engine/base/room.h"
 
 struct tree_frame {
     struct node *node; /* the container that is open */
@@ -92,16 +93,13 @@ static void tree_put(struct tree *t, struct node *n)
         t->root = n;
         return;
     }
-    if (t->pendings == t->pending_space) {
-        uint32_t space = t->pending_space ? t->pending_space * 2 : 64;
-        struct node **grown = realloc(t->pending, space * sizeof(struct node *));
-        if (!grown) {
-            tree_out_of_memory(t);
-            return;
-        }
-        t->pending = grown;
-        t->pending_space = space;
+    struct node **grown =
+        room_for_one(t->pending, t->pendings, &t->pending_space, sizeof(struct node *));
+    if (!grown) {
+        tree_out_of_memory(t);
+        return;
     }
+    t->pending = grown;
     t->pending[t->pendings++] = n;
 }
 

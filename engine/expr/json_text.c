@@ -366,7 +366,7 @@ static bool json_close(struct json_tree *t, struct json_in *in, const struct jso
     return true;
 }
 
-/* NOLINTNEXTLINE(readability-function-cognitive-complexity): a state machine instead of recursion */
+/* NOLINTNEXTLINE(readability-function-cognitive-complexity): a state machine, not recursion */
 uint32_t json_read(struct json_tree *t, const char *text, uint32_t len)
 {
     struct json_in in = {text, text + len};

@@ -5,6 +5,7 @@
 
 #include "engine/base/assert.h"
 #include "engine/base/error.h"
+#include "engine/base/room.h"
 #include "engine/expr/cast.h"
 #include "engine/expr/cond.h"
 #include "engine/expr/nest.h"
@@ -24,30 +25,22 @@ static uint32_t layout_broken(struct layout *l)
 
 static uint32_t layout_register(struct layout *l, enum register_kind kind, const struct expr *e)
 {
-    if (l->regs == l->regs_room) {
-        uint32_t room = l->regs_room ? l->regs_room * 2 : 16;
-        struct reg *grown = realloc(l->reg, room * sizeof(*grown));
-        if (!grown) {
-            return layout_broken(l);
-        }
-        l->reg = grown;
-        l->regs_room = room;
+    struct reg *grown = room_for_one(l->reg, l->regs, &l->regs_room, sizeof(*grown));
+    if (!grown) {
+        return layout_broken(l);
     }
+    l->reg = grown;
     l->reg[l->regs] = (struct reg){.kind = kind, .e = e};
     return l->regs++;
 }
 
 static uint32_t layout_slot(struct layout *l, uint32_t parent)
 {
-    if (l->slots == l->slots_room) {
-        uint32_t room = l->slots_room ? l->slots_room * 2 : 8;
-        struct slot **grown = realloc(l->slot, room * sizeof(struct slot *));
-        if (!grown) {
-            return layout_broken(l);
-        }
-        l->slot = grown;
-        l->slots_room = room;
+    struct slot **grown = room_for_one(l->slot, l->slots, &l->slots_room, sizeof(struct slot *));
+    if (!grown) {
+        return layout_broken(l);
     }
+    l->slot = grown;
     struct slot *s = arena_get(l->arena, sizeof(*s));
     if (!s) {
         return layout_broken(l);

@@ -7,6 +7,7 @@
 #include "engine/base/assert.h"
 #include "engine/base/error.h"
 #include "engine/base/nearest.h"
+#include "engine/base/room.h"
 #include "engine/plug/load.h"
 #include "engine/plug/whole.h"
 
@@ -23,7 +24,7 @@ struct registry_entry {
 /* Sorted by name. */
 struct registry_table {
     struct registry_entry *entry;
-    uint32_t count;
+    uint32_t count, capacity;
 };
 
 struct registry {
@@ -80,7 +81,7 @@ static sr_rc registry_put(struct registry *r, enum registry_kind kind,
         return error_set(err, SR_ELIMIT, "more than %u %ss", REGISTRY_TYPES_MAX,
                          registry_words[kind]);
     }
-    struct registry_entry *grown = realloc(t->entry, (t->count + 1) * sizeof(*grown));
+    struct registry_entry *grown = room_for_one(t->entry, t->count, &t->capacity, sizeof(*grown));
     if (!grown) {
         return error_set(err, SR_ENOMEM, "out of memory");
     }

@@ -5,6 +5,7 @@
 
 #include "engine/base/assert.h"
 #include "engine/base/error.h"
+#include "engine/base/room.h"
 
 struct report *report_new(enum report_kind kind)
 {
@@ -27,7 +28,7 @@ void report_free(struct report *r)
 
 bool report_add_part(struct report *r, const char *uid, const char *name, struct sr_out *bytes)
 {
-    struct report_part *grown = realloc(r->item, (r->saved + 1) * sizeof(*grown));
+    struct report_part *grown = room_for_one(r->item, r->saved, &r->capacity, sizeof(*grown));
     if (!grown) {
         bytes_free(bytes);
         return false;

@@ -40,6 +40,7 @@ struct report {
     bool is_final;          /* of a failure: a restart would be of no use */
     struct culprit culprit; /* of a failure; source NULL: no record's fault */
     uint32_t saved;         /* parts that it holds */
+    uint32_t capacity;      /* parts that there is room for */
     struct report_part *item;
     uint32_t counted; /* nodes of the task */
     struct report_counts *count;

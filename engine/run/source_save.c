@@ -4,12 +4,13 @@
 
 #include "engine/base/assert.h"
 #include "engine/base/error.h"
+#include "engine/base/room.h"
 #include "engine/run/source_inner.h"
 
 sr_rc source_keep_ack(struct source *s, uint64_t checkpoint, const struct source_split *own)
 {
     if (!s->node->source->acknowledge) return SR_OK;
-    struct source_ack *grown = realloc(s->ack, (s->acks + 1) * sizeof(*grown));
+    struct source_ack *grown = room_for_one(s->ack, s->acks, &s->ack_capacity, sizeof(*grown));
     if (!grown) return SR_ENOMEM;
     s->ack = grown;
     uint8_t *note = malloc((size_t)own->split.note_len + 1);

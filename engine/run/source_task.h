@@ -77,7 +77,7 @@ struct source {
     struct counters count;
     struct pace pace;
     struct source_ack *ack;
-    uint32_t acks;
+    uint32_t acks, ack_capacity;
     bool must_seal; /* rows are to be handed on before anything else */
     int64_t ending; /* number of a split that is read to its end; -1: none */
     bool is_idle;   /* told down the stream */

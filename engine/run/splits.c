@@ -5,6 +5,7 @@
 
 #include "engine/base/assert.h"
 #include "engine/base/error.h"
+#include "engine/base/room.h"
 
 #define SPLITS_LOOK_US INT64_C(1000000) /* until the next discovery, where a source does not say */
 
@@ -66,12 +67,9 @@ sr_rc split_get(struct bytes_in *in, struct split *out)
 /* Makes room for `more` splits, so that adding them cannot fail. */
 static bool split_list_reserve(struct split_list *l, uint32_t more)
 {
-    if (l->capacity - l->count >= more) return true;
-    uint32_t capacity = l->capacity + (more > l->capacity ? more + 8 : l->capacity);
-    struct split *grown = realloc(l->item, capacity * sizeof(*grown));
+    struct split *grown = room_for(l->item, l->count, more, &l->capacity, sizeof(*grown));
     if (!grown) return false;
     l->item = grown;
-    l->capacity = capacity;
     return true;
 }
 
@@ -167,6 +165,7 @@ sr_rc splits_restore(struct splits *s, struct split *split)
 static sr_rc splits_settle(struct splits *s)
 {
     struct split_list *all = &s->waiting;
+    if (all->count == 0) return SR_OK;
     if (!split_list_reserve(&s->finished, all->count)) return SR_ENOMEM;
     if (all->count > 1) qsort(all->item, all->count, sizeof(*all->item), split_compare_ids);
     const char *last = NULL;
