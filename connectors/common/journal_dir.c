@@ -65,7 +65,7 @@ static sr_rc journal_list_take(const struct sr_host *host, const char *dir, char
             continue;
         }
         char *path = journal_path(dir, s.session, s.begin);
-        struct sr_stat stat;
+        struct sr_stat stat = {0};
         sr_rc rc = path ? host->files->stat(host->files, path, &stat, err)
                         : host->fail(host, err, SR_ENOMEM, "out of memory to list %s", dir);
         free(path);

@@ -276,7 +276,7 @@ static sr_rc fs_part_sync_dirs(const struct sr_host *host, const struct fs_part_
     char *to = fs_path_parent(n->final), *from = fs_path_parent(n->hidden);
     sr_rc rc = to && from ? host->files->sync_dir(host->files, to, err)
                           : host->fail(host, err, SR_ENOMEM, "out of memory");
-    if (rc == SR_OK && strcmp(to, from) != 0) {
+    if (rc == SR_OK && to && from && strcmp(to, from) != 0) {
         rc = host->files->sync_dir(host->files, from, err);
     }
     free(to);

@@ -1,4 +1,4 @@
-/* Patterns of Java's SimpleDateFormat, which FROM_UNIXTIME, UNIX_TIMESTAMP and CONVERT_TZ are given:
+/* Patterns of Java's SimpleDateFormat, which FROM_UNIXTIME, UNIX_TIMESTAMP and CONVERT_TZ use:
  * lenient where DateTimeFormatter (time_format.h) is strict, and with other letters. English. */
 #ifndef SR_EXPR_SIMPLE_DATE_H
 #define SR_EXPR_SIMPLE_DATE_H

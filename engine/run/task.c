@@ -438,9 +438,9 @@ static enum task_did task_read_gate(struct task *t, struct sr_error *err)
 }
 
 /* The source has nothing more: say so, once. The watermark +infinity goes first, so that operators
- * let go of what they hold. Of a job that goes on later they keep it; the watermark then stays where
- * this source left it, or rows that come to it later would be late by what other sources read. A
- * subtask that got no split has no say in that. */
+ * let go of what they hold. Of a job that goes on later they keep it; the watermark then stays
+ * where this source left it, or rows that come to it later would be late by what other sources
+ * read. A subtask that got no split has no say in that. */
 static enum task_did task_source_end(struct task *t, struct sr_error *err)
 {
     if (t->goes_on && !t->source.is_idle && t->source.next_number == 0) {
