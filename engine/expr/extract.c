@@ -224,6 +224,26 @@ static const struct kernel *extract_kernels(const struct sr_type *t)
                                            : NULL;
 }
 
+static bool extract_bind_unit(struct bind_call *b, const struct kernel *kernels, int unit)
+{
+    const struct sr_type *t = &b->arg[1]->type;
+    if (!kernels[unit].run) {
+        return bind_fails(b, "%s has no %s", type_text(b->arena, t), extract_names[unit]);
+    }
+    bool is_long = type_is_stamp(t->kind) && t->length > 6;
+    if (is_long && unit != EXTRACT_NANOSECOND) {
+        struct sr_type micros = type_with(t->kind, 6, 0);
+        b->arg[1] = expr_cast(b->arena, b->arg[1], &micros, false, b->err);
+        if (!b->arg[1]) {
+            b->is_said = true;
+            return false;
+        }
+    }
+    b->kernel = is_long && unit == EXTRACT_NANOSECOND ? &extract_k_nanos : &kernels[unit];
+    b->type = type_nullable(type_of(SR_BIGINT), b->arg[1]->type.is_nullable);
+    return true;
+}
+
 bool extract_bind(struct bind_call *b)
 {
     const struct expr *unit = b->arg[0];
@@ -231,28 +251,13 @@ bool extract_bind(struct bind_call *b)
         return false;
     }
     const struct kernel *kernels = extract_kernels(&b->arg[1]->type);
-    bool is_long = type_is_stamp(b->arg[1]->type.kind) && b->arg[1]->type.length > 6;
     if (unit->kind != EXPR_LITERAL || unit->is_null || !sr_is_text(unit->type.kind) || !kernels) {
         return false;
     }
     for (int i = 0; i < EXTRACT_UNITS; i++) {
         if (strlen(extract_names[i]) == unit->text_len &&
             strncasecmp(extract_names[i], unit->text, unit->text_len) == 0) {
-            if (!kernels[i].run) {
-                return bind_fails(b, "%s has no %s", type_text(b->arena, &b->arg[1]->type),
-                                  extract_names[i]);
-            }
-            if (is_long && i != EXTRACT_NANOSECOND) {
-                struct sr_type micros = type_with(b->arg[1]->type.kind, 6, 0);
-                b->arg[1] = expr_cast(b->arena, b->arg[1], &micros, false, b->err);
-                if (!b->arg[1]) {
-                    b->is_said = true;
-                    return false;
-                }
-            }
-            b->kernel = is_long && i == EXTRACT_NANOSECOND ? &extract_k_nanos : &kernels[i];
-            b->type = type_nullable(type_of(SR_BIGINT), b->arg[1]->type.is_nullable);
-            return true;
+            return extract_bind_unit(b, kernels, i);
         }
     }
     return bind_fails(b, "there is no unit %.*s of time", (int)unit->text_len, unit->text);
