@@ -9,23 +9,19 @@
 const struct exit_doc exit_docs[] = {
     {"0", "finished; or ended as asked, with its state saved",
      "A bounded job was read to its end and all its output is committed; an unbounded one was "
-     "ended "
-     "by stop, cancel or a signal, with its state saved where that was asked for. Of commands that "
-     "answer: the answer stands on stdout."},
+     "ended by stop, cancel or a signal, with its state saved where that was asked for. Of "
+     "commands that answer: the answer stands on stdout."},
     {"1", "the job failed",
      "A source, a sink or an expression gave up and the restart strategy allowed no further try, "
-     "or "
-     "a file could not be read or written. The message names the step and the place. State that "
-     "was "
-     "saved is kept: mend the cause, then run with --continue."},
+     "or a file could not be read or written. The message names the step and the place. State "
+     "that was saved is kept: mend the cause, then run with --continue."},
     {"2", "wrong usage of the command line",
      "An unknown command or option, a word too many, a job that is not named although several run. "
      "Nothing was done."},
     {"3", "faults in the job file or configuration",
      "The job is not valid: each fault is shown with its file, line and column. `validate "
-     "--strict` "
-     "answers 3 for warnings too; `savepoint` when no directory is set; `eval` when the expression "
-     "is not valid. Nothing was done."},
+     "--strict` answers 3 for warnings too; `savepoint` when no directory is set; `eval` when the "
+     "expression is not valid. Nothing was done."},
     {"4", "the state is missing, damaged, does not fit, or waits for a decision",
      "The checkpoint to start from is not there, is damaged, or does not fit the job; or an "
      "unfinished run left its state: --continue goes on from it, --fresh starts again. streamrun "
@@ -38,11 +34,10 @@ const struct exit_doc exit_docs[] = {
      "The last checkpoint could not be taken, or there is no place that outlives the process. Rows "
      "since the last checkpoint are read again by --continue."},
     {"8", "no such running job",
-     "savepoint, stop, cancel, status or wait found no running job of that name. It may listen in "
+     "savepoint, stop, cancel or status found no running job of that name. It may listen in "
      "another run directory: --run-dir."},
     {"9", "a bounded job was ended by a signal, state saved: --continue goes on",
      "The input was not read to its end; the last checkpoint holds where it stands."},
-    {"124", "wait: the time was over", "What was waited for did not come within --timeout."},
     {"141", "stdout was closed",
      "Whoever read the output went away, as in `streamrun ... | head`: the job ended quietly."},
     {EXIT_SIGNALS, "ended at once by a second signal n",
