@@ -97,6 +97,11 @@ sinks:
     rows = sorted(int(line) for f in (p.dir / "out").rglob("*") if f.is_file() and f.name[0] != "."
                   for line in f.read_text().splitlines())
     assert rows == list(range(20000)), len(rows)
+    plain = p.write("plain.yaml", """plugins.dir: plugins
+sources: {events: {connector: counter, numbers: 10, schema: {n: BIGINT}}}
+sinks: {out: {from: events, connector: stdout, format: csv}}
+""")
+    assert sorted(ok(p.run("run", "-q", plain)).stdout.split()) == [b"%d" % n for n in range(10)]
     other = p.write("other.yaml", open(job).read().replace("n: BIGINT", "n: STRING"))
     assert b"one BIGINT" in ok(p.run("validate", other), 3).stderr
 

@@ -93,7 +93,7 @@ enum sr_polled {
 
 struct sr_poll {
     /* in */
-    struct sr_builder *rows; /* to be filled, when makes_rows; every row from the same split */
+    struct sr_builder *rows; /* makes_rows: to be added to, of one split; may hold rows already */
     bool may_pass; /* bad records are set aside: one that is longer than the reader holds may be
                       passed over, where the format has SR_FORMAT_RESYNC; else it fails */
     /* out */
