@@ -43,4 +43,7 @@ enum cli_exit command_completion(struct cli *c, const struct args *a);
 enum cli_exit command_help(struct cli *c, const struct args *a);
 enum cli_exit command_version(struct cli *c, const struct args *a);
 
+/* Windows stand in a transform's `window`, not in expressions, but are looked for as functions. */
+bool functions_is_window(const char *name);
+
 #endif

@@ -17,7 +17,7 @@ static void connectors_list(const struct cli *c)
                 json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "kind", connectors_kind[k],
                                                       "name", item.name, "doc", item.doc));
             } else {
-                fprintf(c->out, "%-7s %-12s %s\n", connectors_kind[k], item.name, item.doc);
+                fprintf(c->out, "%-7s %-13s %s\n", connectors_kind[k], item.name, item.doc);
             }
         }
     }

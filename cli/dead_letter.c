@@ -69,6 +69,9 @@ static enum cli_exit dead_letter_open(struct dead_letter *d, const char *where)
     const char *other = args_value(d->args, "letters");
     sr_rc rc = letter_list_read(c, other ? other : path, table, &d->letters, &err);
     if (rc == SR_EABSENT && d->loaded.job && !other) return CLI_OK; /* none was ever written */
+    if (rc == SR_EABSENT) {
+        return cli_fail(c, CLI_FAILED, "there are no letters at %s", d->letters.path);
+    }
     if (rc != SR_OK) return cli_fail(c, CLI_FAILED, "%s", err.words);
     if (replay_ledger_open(c, &d->letters, &d->ledger, &err) != SR_OK) {
         return cli_fail(c, CLI_FAILED, "%s", err.words);
@@ -85,6 +88,7 @@ static json_t *dead_letter_json(const struct dead_letter *d, const struct letter
                           l->error, "replayed", replay_ledger_has(&d->ledger, l->id));
     if (l->offset >= 0) (void)json_object_set_new(j, "offset", json_integer(l->offset));
     if (l->line >= 0) (void)json_object_set_new(j, "line", json_integer(l->line));
+    if (l->attempt >= 0) (void)json_object_set_new(j, "attempt", json_integer(l->attempt));
     if (l->raw) {
         json_t *text = json_stringn((const char *)l->raw, l->raw_len);
         if (text) (void)json_object_set_new(j, "text", text); /* unless it is no UTF-8 */
@@ -152,6 +156,7 @@ static void dead_letter_print(const struct dead_letter *d, const struct letter_r
                 (long long)l->offset);
     }
     if (l->line >= 0) fprintf(to, "  line    %lld\n", (long long)l->line);
+    if (l->attempt >= 0) fprintf(to, "  attempt %lld\n", (long long)l->attempt);
     fprintf(to, "  error   %s\n  raw     ", l->error);
     for (size_t i = 0; i < l->raw_len; i++) {
         uint8_t b = l->raw[i];

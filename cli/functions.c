@@ -36,8 +36,7 @@ static enum cli_exit functions_list(const struct cli *c)
     return CLI_OK;
 }
 
-/* Windows stand in a transform's `window`, not in expressions, but are looked for here. */
-static bool functions_is_window(const char *name)
+bool functions_is_window(const char *name)
 {
     static const char *const windows[] = {"TUMBLE", "HOP", "SESSION", "CUMULATE"};
     for (size_t i = 0; i < sizeof(windows) / sizeof(windows[0]); i++) {

@@ -233,6 +233,9 @@ static bool help_other(struct cli *c, const char *name)
             if (strcmp(item.name, name) == 0) return command_connectors(c, &one) == CLI_OK;
         }
     }
+    if (functions_is_window(name)) {
+        return (c->is_json ? help_places_json : help_places)(c, "window") > 0;
+    }
     return func_find(name, &d) && command_functions(c, &one) == CLI_OK;
 }
 

@@ -240,6 +240,14 @@ static enum cli_exit infer_open(struct infer_job *j, const char *format)
         return cli_fail(c, CLI_FAILED, "%s is compressed; try: zcat %s | streamrun infer -",
                         j->path, j->path);
     }
+    if (memchr(head, '\0', len)) {
+        bool is_sqlite = len >= 16 && memcmp(head, "SQLite format 3", 16) == 0;
+        return cli_fail(c, CLI_FAILED,
+                        is_sqlite ? "%s is an SQLite database, neither CSV nor JSON; "
+                                    "'streamrun help sqlite' says which types its columns take"
+                                  : "%s is neither CSV nor JSON: there are zero bytes in it",
+                        j->path);
+    }
     bool has_mark = len >= 3 && memcmp(head, "\xef\xbb\xbf", 3) == 0;
     if (fseek(j->file.in, has_mark ? 3 : 0, SEEK_SET) != 0) {
         (void)fclose(j->file.in); /* a pipe: read from it once more, whole */

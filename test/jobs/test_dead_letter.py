@@ -44,7 +44,9 @@ def replayed_letters_give_what_the_fixed_job_gives(p):  # C09
     (letter,) = listed(p, job)
     assert letter["text"] == "2,02.01.2026" and letter["line"] == 3 and not letter["replayed"], letter
     assert ok(p.run("dead-letter", "show", p.dir / "dead", letter["id"], "--raw")).stdout == b"2,02.01.2026\n"
-    assert b"02.01.2026" in ok(p.run("dead-letter", "show", "dead/")).stdout
+    shown = ok(p.run("dead-letter", "show", "dead/")).stdout
+    assert b"02.01.2026" in shown and b"  attempt 1\n" in shown and letter["attempt"] == 1, shown
+    assert b"there are no letters at " in ok(p.run("dead-letter", "list", "nothing.jsonl"), 1).stderr
     fixed = p.write("fixed.yaml", FIXED)
     done = ok(p.run("dead-letter", "replay", fixed, "--fail-on-dead-letter"))
     assert b"read 1 = written 1" in done.stderr, done.stderr

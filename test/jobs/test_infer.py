@@ -114,3 +114,11 @@ def a_job_with_the_inferred_schema_reads_the_whole_file(p):
         said = block(p, path)
         kept = int(re.search(r"([\d,]+) record", said)[1].replace(",", ""))
         reads_all(p, path, said, kept)
+
+
+@test
+def what_is_no_text_is_not_guessed_at(p):
+    for head, words in ((b"SQLite format 3\0", b"is an SQLite database"), (b"\x7fELF\2\0\n", b"zero bytes")):
+        path = p.dir / "in.bin"
+        path.write_bytes(head + b"\n1,2\n")
+        assert words in ok(p.run("infer", path), 1).stderr
