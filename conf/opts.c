@@ -267,9 +267,32 @@ void opts_add_words(struct reader *rd, struct opts_words *w, const struct sr_opt
 }
 
 /* The known word that was meant: in another case, as a text and not as a mapping, or a near one. */
+/* `sink.compression` for `compression`: a known key with a word too many before it. */
+static bool opts_ends_in(const char *rest, const char *word)
+{
+    size_t len = strlen(rest), end = strlen(word);
+    return len > end && rest[len - end - 1] == '.' && strcmp(rest + len - end, word) == 0;
+}
+
+/* Words of SQL that are keys of another name here. */
+static const char *opts_of_sql(const char *rest, const struct opts_words *known)
+{
+    static const struct {
+        const char *sql, *key;
+    } all[] = {{"partitioned-by", "partition-keys"}, {"partition-by", "partition-keys"}};
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        for (uint32_t k = 0; strcmp(rest, all[i].sql) == 0 && k < known->count; k++) {
+            if (strcmp(known->item[k], all[i].key) == 0) return all[i].key;
+        }
+    }
+    return NULL;
+}
+
 static const char *opts_meant(const char *rest, const struct opts_words *known, bool *is_part)
 {
     *is_part = false;
+    const char *of_sql = opts_of_sql(rest, known);
+    if (of_sql) return of_sql;
     for (uint32_t i = 0; i < known->count; i++) {
         const char *word = known->item[i];
         if (strcasecmp(word, rest) == 0) {
@@ -281,7 +304,11 @@ static const char *opts_meant(const char *rest, const struct opts_words *known, 
             return word;
         }
     }
-    return known->item ? nearest_word(rest, known->item) : NULL;
+    const char *near = known->item ? nearest_word(rest, known->item) : NULL;
+    for (uint32_t i = 0; !near && i < known->count; i++) {
+        if (opts_ends_in(rest, known->item[i])) near = known->item[i];
+    }
+    return near;
 }
 
 /* `checkpointing:` with all its keys commented out says nothing, and is no fault. */
@@ -337,6 +364,9 @@ void opts_fault_unknown(struct reader *rd, struct entry *e, const char *rest,
                    : arena_printf(rd->arena, "it is a key of: %s", other_where);
     } else if (meant && !is_part) {
         hint = arena_printf(rd->arena, "did you mean '%s'?", meant);
+    } else if (strcmp(rest, "having") == 0) {
+        hint =
+            "a transform that reads this one, with `where:`, does that; so does HAVING in `sql:`";
     }
     reader_fault(rd, e->name->at, hint, "SR0201: unknown key '%s' of %s", rest, where);
 }

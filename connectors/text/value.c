@@ -287,14 +287,16 @@ enum value_rc value_put(struct sr_builder *b, uint32_t c, const struct value *v,
 /* --- Words ----------------------------------------------------------------------------------- */
 
 /* A hint for texts that are nearly right. */
-static const char *value_hint(const struct value *v)
+static const char *value_hint(const struct value *v, const char *s, uint32_t len)
 {
+    bool is_iso = len > 10 && s[10] == 'T' && (v->how & (MOMENT_SPACE | MOMENT_T)) == MOMENT_SPACE;
     switch (v->op) {
     case VALUE_DATE:
         return " (yyyy-MM-dd)";
     case VALUE_TIME:
         return " (HH:mm:ss[.fraction])";
     case VALUE_STAMP:
+        if (is_iso) return " (timestamp-format.standard: ISO-8601 takes a T)";
         if (v->type.kind == SR_TIMESTAMP_LTZ) {
             return (v->how & MOMENT_SPACE) != 0 ? " (yyyy-MM-dd HH:mm:ss[.fraction]Z)"
                                                 : " (yyyy-MM-ddTHH:mm:ss[.fraction]Z)";
@@ -342,7 +344,7 @@ void value_words(char *words, size_t size, const struct value *v, enum value_rc 
     case VALUE_OK:
     case VALUE_BAD:
         (void)snprintf(words, size, "column '%.40s': '%s' is not a value of type %s%s", v->name,
-                       shown, type, value_hint(v));
+                       shown, type, value_hint(v, s, len));
         break;
     case VALUE_RANGE:
         (void)snprintf(words, size, "column '%.40s': '%s' is out of the range of %s", v->name,

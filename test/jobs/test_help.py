@@ -33,7 +33,7 @@ def help_explains_everything_that_has_a_name(p):
             for o in k["options"]]
     assert len(keys) > 30
     for name in [*commands, *types, *functions[:40], *sorted(set(keys)), "exit-codes", "0", "4", "141", "130",
-                 "pipeline.name", "execution.checkpointing.interval", "watermark", "sources"]:
+                 "pipeline.name", "execution.checkpointing.interval", "watermark", "sources", "TUMBLE", "hop"]:
         assert len(ok(p.run("help", name)).stdout) > 20, name
         assert json.loads(ok(p.run("help", name, "--json")).stdout), name
 
@@ -49,6 +49,20 @@ def what_is_nearly_a_name_is_offered(p):
     assert b"did you mean '--from'" in ok(p.run("run", "--form", "x"), 2).stderr
     ok(p.run("help", "zzzzzzzzz"), 2)
     ok(p.run("help", "999"), 2)
+
+
+@test
+def words_of_sql_lead_to_the_keys(p):
+    job = """sources:
+  events: {connector: datagen, number-of-rows: 1, schema: {n: INT}}
+transforms:
+  rows: {from: events, having: n > 1}
+sinks:
+  out: {from: rows, connector: filesystem, path: out/, format: csv, partitioned-by: [n], sink.compression: gzip}
+"""
+    said = ok(p.run("validate", p.write("job.yaml", job)), 3).stderr
+    for words in (b"did you mean 'partition-keys'?", b"did you mean 'compression'?", b"with `where:`, does that"):
+        assert words in said, (words, said)
 
 
 @test
