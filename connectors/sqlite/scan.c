@@ -204,6 +204,28 @@ static sr_rc scan_try(struct scan *c, struct sr_error *err)
     return rc;
 }
 
+static int scan_open_as(struct scan *c, int how)
+{
+    (void)sqlite3_close(c->db);
+    c->db = NULL;
+    return sqlite3_open_v2(c->conf->path, &c->db, how | SQLITE_OPEN_NOMUTEX, c->host->sqlite_vfs);
+}
+
+/* For reading only, even if somebody was killed amid a transaction: the next one who opens the
+ * database for writing takes that back, and this is done here, since else nobody can read it. */
+static int scan_connect(struct scan *c)
+{
+    static const char look[] = "SELECT count(*) FROM sqlite_schema";
+    int code = scan_open_as(c, SQLITE_OPEN_READONLY);
+    if (code != SQLITE_OK || sqlite3_exec(c->db, look, NULL, NULL, NULL) == SQLITE_OK ||
+        sqlite3_extended_errcode(c->db) != SQLITE_READONLY_ROLLBACK) {
+        return code;
+    }
+    code = scan_open_as(c, SQLITE_OPEN_READWRITE);
+    if (code == SQLITE_OK) (void)sqlite3_exec(c->db, look, NULL, NULL, NULL); /* told below */
+    return code == SQLITE_OK ? scan_open_as(c, SQLITE_OPEN_READONLY) : code;
+}
+
 sr_rc scan_open(struct scan *c, const struct sr_source_open *o, struct sr_error *err)
 {
     c->host = o->host;
@@ -217,9 +239,7 @@ sr_rc scan_open(struct scan *c, const struct sr_source_open *o, struct sr_error 
                    ? c->host->fail(c->host, err, rc, "there is no database %s", c->conf->path)
                    : rc;
     }
-    int code = sqlite3_open_v2(c->conf->path, &c->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX,
-                               c->host->sqlite_vfs);
-    if (code != SQLITE_OK) {
+    if (scan_connect(c) != SQLITE_OK) {
         return scan_fail(c, "open the database", err);
     }
     rc = scan_look(c, err);

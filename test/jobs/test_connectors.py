@@ -6,6 +6,7 @@ import random
 import shutil
 import sqlite3
 import subprocess
+import sys
 
 from harness import SIGKILL, SIGTERM, ended, ok, test, wait_for
 
@@ -435,3 +436,25 @@ def what_cannot_be_read_is_said(p):
     done = ok(p.run("run", p.write("job.yaml", READ % {"dir": p.dir, "how": "    table-name: t"}),
                     "-D", f"sources.events.path={p.dir}/absent"), 1)
     assert b"there is no database" in done.stderr, done.stderr
+
+
+# Writes more than the cache holds, and dies amid the transaction.
+KILLED_WRITER = """import os, sqlite3
+db = sqlite3.connect("a.db", isolation_level=None)
+db.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT)")
+db.execute("INSERT INTO t VALUES (1, 'x')")
+db.execute("PRAGMA cache_size = 2")
+db.execute("BEGIN IMMEDIATE")
+for i in range(10, 300):
+    db.execute("INSERT INTO t VALUES (?, ?)", (i, "y" * 5000))
+os.kill(os.getpid(), 9)
+"""
+
+
+@test
+def an_sqlite_source_reads_what_was_committed_before_its_writer_was_killed(p):
+    subprocess.run([sys.executable, "-c", KILLED_WRITER], cwd=p.dir, check=False)
+    assert (p.dir / "a.db-journal").stat().st_size > 0
+    job = p.write("job.yaml", "pipeline.name: torn\nsources: {e: {connector: sqlite, path: a.db, table-name: t, schema: {id: INT, v: STRING}}}\n"
+                              "sinks: {o: {from: e, connector: stdout, format: csv}}\n")
+    assert ok(p.run("run", "-q", job)).stdout == b"1,x\n"
