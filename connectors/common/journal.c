@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "connectors/common/list.h"
+
 #define JOURNAL_GROUP_MAX (2u << 20) /* bytes of one append: much more than a sync costs */
 
 /* --- The directory --------------------------------------------------------------------------- */
@@ -317,7 +319,7 @@ sr_rc journal_read(struct journal *j, uint8_t *to, uint32_t room, uint32_t *got,
 
 static bool journal_list_add(struct journal_list *l, const struct journal_segment *s)
 {
-    struct journal_segment *grown = realloc(l->item, ((size_t)l->count + 1) * sizeof(*grown));
+    struct journal_segment *grown = list_room(l->item, l->count, &l->capacity, sizeof(*grown));
     if (!grown) {
         return false;
     }

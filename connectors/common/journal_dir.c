@@ -59,6 +59,7 @@ static sr_rc journal_list_take(const struct sr_host *host, const char *dir, char
     if (!l->item) {
         return host->fail(host, err, SR_ENOMEM, "out of memory to list %s", dir);
     }
+    l->capacity = count + 1;
     for (uint32_t i = 0; i < count; i++) { /* names come in byte order, so ours in theirs */
         struct journal_segment s = {0};
         if (!journal_is_segment(names[i], &s)) {

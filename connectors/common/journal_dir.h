@@ -22,7 +22,7 @@ struct journal_segment {
 /* Segments, by session and offset. */
 struct journal_list {
     struct journal_segment *item; /* owned */
-    uint32_t count;
+    uint32_t count, capacity;
 };
 
 /* No such directory: none. */

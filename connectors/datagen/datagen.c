@@ -10,6 +10,7 @@
 
 #include <streamrun/plugin.h>
 
+#include "connectors/common/list.h"
 #include "connectors/common/note.h"
 #include "connectors/datagen/datagen_field.h"
 
@@ -151,15 +152,11 @@ static sr_rc datagen_add(void *reader, uint32_t number, const struct sr_split *s
                          struct sr_error *err)
 {
     struct datagen_reader *r = reader;
-    if (number >= r->capacity) {
-        uint32_t more = number < 8 ? 8 : number * 2;
-        void *moved = realloc(r->split, more * sizeof(*r->split));
-        if (!moved) {
-            return datagen_no_memory(err);
-        }
-        r->split = moved;
-        r->capacity = more;
+    void *moved = list_room(r->split, r->splits, &r->capacity, sizeof(*r->split));
+    if (!moved) {
+        return datagen_no_memory(err);
     }
+    r->split = moved;
     if (number != r->splits || datagen_load(&r->split[number], split->note) != SR_OK) {
         return r->host->fail(r->host, err, SR_ECORRUPT, "the saved position of %s is damaged",
                              split->id);

@@ -99,9 +99,9 @@ static void fs_finder_unite(const struct fs_finder *f, struct fs_list *l)
     if (l->count > 1) {
         qsort(l->item, l->count, sizeof(*l->item), fs_finder_compare_inodes);
     }
-    size_t kept = 0;
+    uint32_t kept = 0;
     bool is_kept_link = false, is_looked_up = false;
-    for (size_t i = 0; i < l->count; i++) {
+    for (uint32_t i = 0; i < l->count; i++) {
         struct fs_found file = l->item[i];
         if (kept == 0 || !fs_finder_is_same_file(&l->item[kept - 1], &file)) {
             l->item[kept++] = file;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "connectors/common/list.h"
 #include "connectors/filesystem/filesystem.h"
 #include "connectors/filesystem/fs_print.h"
 
@@ -13,15 +14,11 @@
 
 sr_rc fs_known_add(struct fs_known *k, uint32_t number, const struct sr_split *split)
 {
-    if (k->pieces == k->capacity) {
-        uint32_t more = k->capacity > 0 ? k->capacity * 2 : 64;
-        void *moved = realloc(k->piece, more * sizeof(*k->piece));
-        if (!moved) {
-            return SR_ENOMEM;
-        }
-        k->piece = moved;
-        k->capacity = more;
+    void *moved = list_room(k->piece, k->pieces, &k->capacity, sizeof(*k->piece));
+    if (!moved) {
+        return SR_ENOMEM;
     }
+    k->piece = moved;
     struct fs_piece p = {.number = number, .id = strdup(split->id), .order = split->order};
     sr_rc rc = p.id ? fs_split_load(&p.split, split->note) : SR_ENOMEM;
     if (rc != SR_OK) {

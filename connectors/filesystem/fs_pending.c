@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "connectors/common/list.h"
 #include "connectors/common/note.h"
 
 static struct fs_waiting *fs_pending_find(const struct fs_pending *p, const char *partition)
@@ -21,15 +22,11 @@ sr_rc fs_pending_add(struct fs_pending *p, const char *partition, int64_t create
     if (fs_pending_find(p, partition)) {
         return SR_OK;
     }
-    if (p->count == p->capacity) {
-        uint32_t more = p->capacity > 0 ? p->capacity * 2 : 8;
-        void *moved = realloc(p->item, more * sizeof(*p->item));
-        if (!moved) {
-            return SR_ENOMEM;
-        }
-        p->item = moved;
-        p->capacity = more;
+    void *moved = list_room(p->item, p->count, &p->capacity, sizeof(*p->item));
+    if (!moved) {
+        return SR_ENOMEM;
     }
+    p->item = moved;
     struct fs_waiting w = {
         .partition = strdup(partition), .created_ms = created_ms, .time_ms = time_ms};
     if (!w.partition) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "connectors/common/list.h"
 #include "connectors/common/note.h"
 #include "connectors/filesystem/fs_print.h"
 #include "connectors/filesystem/fs_rotate.h"
@@ -34,15 +35,11 @@ sr_rc fs_reader_add(void *reader, uint32_t number, const struct sr_split *split,
 {
     struct fs_reader *r = reader;
     const struct sr_host *h = r->host;
-    if (r->count == r->capacity) {
-        uint32_t more = r->capacity > 0 ? r->capacity * 2 : 16;
-        void *moved = realloc((void *)r->item, more * sizeof(struct fs_reading *));
-        if (!moved) {
-            return h->fail(h, err, SR_ENOMEM, "out of memory for split %s", split->id);
-        }
-        r->item = moved;
-        r->capacity = more;
+    void *moved = list_room((void *)r->item, r->count, &r->capacity, sizeof(struct fs_reading *));
+    if (!moved) {
+        return h->fail(h, err, SR_ENOMEM, "out of memory for split %s", split->id);
     }
+    r->item = moved;
     struct fs_reading *item = calloc(1, sizeof(*item));
     sr_rc rc = item ? fs_split_load(&item->split, split->note) : SR_ENOMEM;
     if (rc == SR_OK) {

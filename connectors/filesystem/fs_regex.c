@@ -46,9 +46,9 @@ struct fs_regex *fs_regex_new(const char *pattern, char *why, size_t room)
 
 sr_rc fs_regex_filter(const struct fs_regex *r, struct fs_list *l)
 {
-    size_t kept = 0;
+    uint32_t kept = 0;
     sr_rc rc = SR_OK;
-    for (size_t i = 0; i < l->count; i++) {
+    for (uint32_t i = 0; i < l->count; i++) {
         struct fs_found file = l->item[i];
         int code =
             pcre2_match(r->code, (PCRE2_SPTR)file.path, strlen(file.path), 0, 0, r->match, NULL);

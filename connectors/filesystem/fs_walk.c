@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "connectors/common/list.h"
 #include "connectors/filesystem/filesystem.h"
 #include "connectors/filesystem/fs_set.h"
 
@@ -18,7 +19,7 @@ struct fs_todo {
 struct fs_walker {
     const struct sr_host *host;
     struct fs_todo *todo; /* a stack: the walk needs no recursion */
-    size_t count, capacity;
+    uint32_t count, capacity;
     struct fs_set seen;  /* directories with their rest: a link back up ends here */
     struct fs_set files; /* paths in the list */
     struct fs_list *out;
@@ -42,20 +43,6 @@ static sr_rc fs_walk_no_memory(struct fs_walker *w)
     return w->host->fail(w->host, w->err, SR_ENOMEM, "out of memory while listing files");
 }
 
-/* Room for one more item of `size` bytes; answers the array, moved if need be, or NULL. */
-static void *fs_walk_room(void *items, size_t count, size_t *capacity, size_t size)
-{
-    if (count < *capacity) {
-        return items;
-    }
-    size_t more = *capacity > 0 ? *capacity * 2 : 16;
-    void *moved = realloc(items, more * size);
-    if (moved) {
-        *capacity = more;
-    }
-    return moved;
-}
-
 /* Takes `path`. */
 static sr_rc fs_walk_add_file(struct fs_walker *w, char *path, const struct sr_stat *stat)
 {
@@ -73,7 +60,7 @@ static sr_rc fs_walk_add_file(struct fs_walker *w, char *path, const struct sr_s
         free(path);
         return w->host->fail(w->host, w->err, SR_ELIMIT, "more than %u files", FS_FILES_MAX);
     }
-    void *item = fs_walk_room(l->item, l->count, &l->capacity, sizeof(*l->item));
+    void *item = list_room(l->item, l->count, &l->capacity, sizeof(*l->item));
     if (!item) {
         free(path);
         return fs_walk_no_memory(w);
@@ -105,7 +92,7 @@ static sr_rc fs_walk_add_dir(struct fs_walker *w, char *dir, const char *rest, u
         free(dir);
         return rc;
     }
-    void *todo = fs_walk_room(w->todo, w->count, &w->capacity, sizeof(*w->todo));
+    void *todo = list_room(w->todo, w->count, &w->capacity, sizeof(*w->todo));
     if (!todo) {
         free(dir);
         return fs_walk_no_memory(w);
@@ -271,13 +258,13 @@ static const char *fs_walk_alternative(const char *p)
 /* Patterns that came of one, owned. */
 struct fs_patterns {
     char **item;
-    size_t count;
+    uint32_t count, capacity;
 };
 
 /* Takes `text`; NULL: memory for it ran out. */
 static sr_rc fs_patterns_add(struct fs_patterns *l, struct fs_walker *w, char *text)
 {
-    char **moved = text ? realloc((void *)l->item, (l->count + 1) * sizeof(*moved)) : NULL;
+    char **moved = text ? list_room((void *)l->item, l->count, &l->capacity, sizeof(*moved)) : NULL;
     if (!moved) {
         free(text);
         return fs_walk_no_memory(w);

@@ -20,7 +20,7 @@ struct fs_found {
 
 struct fs_list {
     struct fs_found *item; /* every path once, in no order that means anything */
-    size_t count, capacity;
+    uint32_t count, capacity;
     size_t nowhere;      /* names that matched and led nowhere: dangling links, loops of them */
     char *nowhere_first; /* one of them; NULL: none */
 };

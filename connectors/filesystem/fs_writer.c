@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "connectors/common/list.h"
 #include "connectors/common/note.h"
 
 static sr_rc fs_writer_no_memory(struct fs_writer *w, struct sr_error *err)
@@ -12,16 +13,12 @@ static sr_rc fs_writer_no_memory(struct fs_writer *w, struct sr_error *err)
 
 sr_rc fs_names_add(struct fs_names *l, struct fs_part_name *name)
 {
-    if (l->count == l->capacity) {
-        uint32_t more = l->capacity > 0 ? l->capacity * 2 : 4;
-        void *moved = realloc(l->item, more * sizeof(*l->item));
-        if (!moved) {
-            fs_part_name_done(name);
-            return SR_ENOMEM;
-        }
-        l->item = moved;
-        l->capacity = more;
+    void *moved = list_room(l->item, l->count, &l->capacity, sizeof(*l->item));
+    if (!moved) {
+        fs_part_name_done(name);
+        return SR_ENOMEM;
     }
+    l->item = moved;
     l->item[l->count++] = *name;
     *name = (struct fs_part_name){0};
     return SR_OK;
@@ -52,15 +49,11 @@ static struct fs_bucket **fs_writer_slot(struct fs_writer *w, const char *partit
 
 static sr_rc fs_writer_add(struct fs_writer *w, struct fs_bucket *b, struct sr_error *err)
 {
-    if (w->count == w->capacity) {
-        uint32_t more = w->capacity > 0 ? w->capacity * 2 : 8;
-        struct fs_bucket **moved = realloc(w->item, more * sizeof(struct fs_bucket *));
-        if (!moved) {
-            return fs_writer_no_memory(w, err);
-        }
-        w->item = moved;
-        w->capacity = more;
+    void *moved = list_room((void *)w->item, w->count, &w->capacity, sizeof(struct fs_bucket *));
+    if (!moved) {
+        return fs_writer_no_memory(w, err);
     }
+    w->item = moved;
     struct fs_bucket **slot = fs_writer_slot(w, b->part.name.partition);
     b->next = NULL;
     b->index = w->count;

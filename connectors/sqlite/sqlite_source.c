@@ -9,6 +9,7 @@
 #include <streamrun/plugin.h>
 #include <string.h>
 
+#include "connectors/common/list.h"
 #include "connectors/sqlite/base.h"
 #include "connectors/sqlite/cell_read.h"
 #include "connectors/sqlite/scan.h"
@@ -267,17 +268,13 @@ static sr_rc source_add(void *reader, uint32_t number, const struct sr_split *sp
                         struct sr_error *err)
 {
     struct source_reader *r = reader;
-    if (number >= r->capacity) {
-        uint32_t more = number < 8 ? 8 : number * 2;
-        void *moved = realloc(r->item, more * sizeof(*r->item));
-        if (!moved) {
-            return r->scan.host->fail(r->scan.host, err, SR_ENOMEM, "out of memory");
-        }
-        r->item = moved;
-        r->capacity = more;
+    void *moved = list_room(r->item, r->count, &r->capacity, sizeof(*r->item));
+    if (!moved) {
+        return r->scan.host->fail(r->scan.host, err, SR_ENOMEM, "out of memory");
     }
-    r->item[number] = (struct source_reading){.is_finished = false};
-    sr_rc rc = scan_split_load(&r->item[number].split, split->note);
+    r->item = moved;
+    r->item[r->count] = (struct source_reading){.is_finished = false};
+    sr_rc rc = scan_split_load(&r->item[r->count].split, split->note);
     if (rc != SR_OK || number != r->count) {
         return r->scan.host->fail(r->scan.host, err, SR_ECORRUPT,
                                   "the saved position of %s in %s is damaged", split->id,

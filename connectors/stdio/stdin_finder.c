@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "connectors/common/journal.h"
+#include "connectors/common/list.h"
 #include "connectors/stdio/stdin_origin.h"
 
 #define STDIN_ID "stdin"
@@ -49,7 +50,7 @@ void stdin_discover_close(void *finder)
 
 static void stdin_finder_learn(struct stdin_finder *f, uint64_t session, bool is_finished)
 {
-    struct stdin_known *grown = realloc(f->known, ((size_t)f->knowns + 1) * sizeof(*grown));
+    struct stdin_known *grown = list_room(f->known, f->knowns, &f->capacity, sizeof(*grown));
     if (!grown) {
         f->is_short = true;
         return;

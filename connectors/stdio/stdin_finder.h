@@ -35,7 +35,7 @@ struct stdin_finder {
     uint32_t overs;            /* streams that were read to their end before the restore */
     bool is_short;             /* memory ran out */
     struct stdin_known *known; /* owned */
-    uint32_t knowns;
+    uint32_t knowns, capacity;
 };
 
 sr_rc stdin_discover_open(void *finder, const struct sr_source_open *o, struct sr_error *err);

@@ -5,6 +5,7 @@
 
 #include "connectors/common/block.h"
 #include "connectors/common/blocksum.h"
+#include "connectors/common/list.h"
 #include "connectors/common/note.h"
 #include "test/kit/stage.h"
 
@@ -167,5 +168,24 @@ START_TEST(blocks_grow_to_the_limit)
 }
 END_TEST
 
+START_TEST(a_list_grows_and_keeps_what_is_in_it)
+{
+    uint32_t *list = NULL, capacity = 0;
+    for (uint32_t i = 0; i < 1000; i++) {
+        uint32_t *moved = list_room(list, i, &capacity, sizeof(*list));
+        ck_assert_ptr_nonnull(moved);
+        list = moved;
+        list[i] = i;
+        ck_assert_uint_gt(capacity, i);
+    }
+    for (uint32_t i = 0; i < 1000; i++) {
+        ck_assert_uint_eq(list[i], i);
+    }
+    ck_assert_uint_le(capacity, 2048);
+    free(list);
+}
+END_TEST
+
 UNIT_MAIN("common", notes_come_back_whole_or_broken, notes_refuse_hostile_texts,
-          chains_agree_with_files, blocks_leave_held_bytes_alone, blocks_grow_to_the_limit)
+          chains_agree_with_files, blocks_leave_held_bytes_alone, blocks_grow_to_the_limit,
+          a_list_grows_and_keeps_what_is_in_it)
