@@ -225,10 +225,7 @@ static void text_position(struct call *k)
     {
         uint32_t len, part_len;
         const char *part = call_get(k, 0, r, &part_len), *s = call_get(k, 1, r, &len);
-        int32_t from = k->args > 2 ? call_int(k, 2, r) : 1;
-        uint32_t start = utf8_skip(s, len, from > 1 ? (uint32_t)from - 1 : 0);
-        const char *at = memmem(s + start, len - start, part, part_len);
-        to[r] = at ? (int32_t)utf8_count(s, (uint32_t)(at - s)) + 1 : 0;
+        to[r] = utf8_place(s, len, part, part_len, k->args > 2 ? call_int(k, 2, r) : 1);
     }
 }
 static const struct kernel text_k_position = {.run = text_position};

@@ -18,9 +18,7 @@ static void word_locate(struct call *k)
         uint32_t len, part_len;
         const char *part = call_get(k, 0, r, &part_len), *s = call_get(k, 1, r, &len);
         int32_t from = k->args > 2 ? call_int(k, 2, r) : 1;
-        uint32_t start = utf8_skip(s, len, from > 1 ? (uint32_t)from - 1 : 0);
-        const char *at = memmem(s + start, len - start, part, part_len);
-        to[r] = part_len == 0 ? 1 : at ? (int32_t)utf8_count(s, (uint32_t)(at - s)) + 1 : 0;
+        to[r] = part_len == 0 ? 1 : utf8_place(s, len, part, part_len, from);
     }
 }
 static const struct kernel word_k_locate = {.run = word_locate};

@@ -59,4 +59,13 @@ static inline uint32_t utf8_skip(const char *s, uint32_t len, uint32_t n)
     return i;
 }
 
+/* The character, from 1, at which `part` begins, sought from character `from` on; 0: nowhere. */
+static inline int32_t utf8_place(const char *s, uint32_t len, const char *part, uint32_t part_len,
+                                 int32_t from)
+{
+    uint32_t start = utf8_skip(s, len, from > 1 ? (uint32_t)from - 1 : 0);
+    const char *at = (const char *)memmem(s + start, len - start, part, part_len);
+    return at ? (int32_t)utf8_count(s, (uint32_t)(at - s)) + 1 : 0;
+}
+
 #endif
