@@ -44,7 +44,8 @@ START_TEST(a_plain_path)
 }
 END_TEST
 
-/* Behind an aggregate rows are results: what is filtered there is no part of what was read. */
+/* Behind an aggregate rows are results: what is filtered there is no part of what was read, and is
+ * told with them. */
 START_TEST(a_path_with_an_aggregate)
 {
     world_open(&w);
@@ -60,8 +61,8 @@ START_TEST(a_path_with_an_aggregate)
     ck_assert_int_eq(summary_print(&w.cli, &p, &s), 0);
     ck_assert_str_eq(world_err(&w),
                      "streamrun: read 100 = written 0 + filtered 10 + aggregated 85 + late 5 + "
-                     "dead-lettered 0 + skipped 0; aggregates emitted 7, written 4 (in all: 2.0 s, "
-                     "1 checkpoint, counted since the job's first run)\n");
+                     "dead-lettered 0 + skipped 0; aggregates emitted 7, written 4, filtered 3 "
+                     "(in all: 2.0 s, 1 checkpoint, counted since the job's first run)\n");
     world_close(&w);
 }
 END_TEST
