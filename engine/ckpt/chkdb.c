@@ -451,6 +451,7 @@ static sr_rc chkdb_open_undone(struct chkdb *c, const struct env *env, struct sr
     return rc == SR_OK ? chkdb_check_pages(c, err) : rc;
 }
 
+/* One transaction, so that all that is seen is of one moment: a run may publish meanwhile. */
 static sr_rc chkdb_open_look(struct chkdb *c, const struct env *env, const char *job_id,
                              struct sr_error *err)
 {
@@ -465,7 +466,10 @@ static sr_rc chkdb_open_look(struct chkdb *c, const struct env *env, const char 
     if (rc == SR_OK) {
         rc = chkdb_check_schema(c, err);
     }
-    return rc == SR_OK ? chkdb_check_job(c, job_id, err) : rc;
+    if (rc == SR_OK) {
+        rc = chkdb_check_job(c, job_id, err);
+    }
+    return rc == SR_OK ? chkdb_exec(c, "BEGIN", err) : rc;
 }
 
 static sr_rc chkdb_open_build(struct chkdb *c, const struct env *env, const char *job_id,

@@ -1,4 +1,5 @@
 /* Every kind of store through the kit of store_kit.h, on the real disk and on the simulated one. */
+#include "engine/ckpt/chkdb.h"
 #include "test/kit/store_kit.h"
 #include "test/unit/unit.h"
 
@@ -82,6 +83,28 @@ END_TEST
 START_TEST(looking_changes_nothing) { store_kit_looking(_i == 0 ? STORE_DIR : STORE_SQLITE); }
 END_TEST
 
+/* A run that publishes while somebody looks waits until the look is over. */
+START_TEST(a_look_sees_one_moment)
+{
+    struct store_world *w = store_world_new(STORE_SQLITE, false, 1);
+    struct store *s = store_kit_open(w);
+    ck_assert_int_eq(store_kit_publish(w, s, 1, 1), SR_OK);
+    store_close(s);
+    struct chkdb look;
+    uint64_t newest = 0;
+    ck_assert_int_eq(chkdb_open(&look, &w->env, w->file, CHKDB_LOOK, NULL, &w->err), SR_OK);
+    ck_assert_int_eq(chkdb_newest(&look, &newest, &w->err), SR_OK);
+    ck_assert_uint_eq(newest, 1);
+    sqlite3 *run = NULL;
+    ck_assert_int_eq(sqlite3_open(w->file, &run), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_exec(run, "DELETE FROM checkpoint", NULL, NULL, NULL), SQLITE_BUSY);
+    chkdb_close(&look);
+    ck_assert_int_eq(sqlite3_exec(run, "DELETE FROM checkpoint", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(run);
+    store_world_free(w);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("store");
@@ -102,6 +125,7 @@ int main(void)
     tcase_add_loop_test(t, no_flipped_bit_and_no_cut_is_believed, 0, 2);
     tcase_add_test(t, a_late_rename_is_no_part_of_the_history);
     tcase_add_loop_test(t, looking_changes_nothing, 0, 2);
+    tcase_add_test(t, a_look_sees_one_moment);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
