@@ -287,6 +287,10 @@ static enum source_got source_poll(struct source *s, struct sr_wait *wait, struc
         (void)error_set(err, SR_ENOMEM, "source '%s': out of memory", s->node->step);
         return SOURCE_FAILED;
     }
+    if (b->poll.told && polled != SR_POLL_FAILED &&
+        splits_told(s->pool, b->poll.told, err) != SR_OK) {
+        return SOURCE_FAILED;
+    }
     switch (polled) {
     case SR_POLL_DATA:
         if (s->rows.is_broken) {

@@ -382,6 +382,16 @@ sr_rc splits_found(struct splits *s, const struct sr_split *split)
     return rc;
 }
 
+sr_rc splits_told(struct splits *s, const struct sr_split *split, struct sr_error *err)
+{
+    const struct sr_source_type *t = s->node->source;
+    if (!SR_HAS_FIELD(t, struct sr_source_type, told) || !t->told) return SR_OK;
+    mutex_lock(s->lock);
+    sr_rc rc = t->told(s->discoverer, split, err);
+    mutex_unlock(s->lock);
+    return rc == SR_OK ? rc : error_wrap(err, "source '%s'", s->node->step);
+}
+
 int64_t splits_bytes(struct splits *s)
 {
     mutex_lock(s->lock);

@@ -95,6 +95,8 @@ int64_t splits_bytes(struct splits *s); /* of all splits so far; -1: not known *
 void splits_ended(struct splits *s);    /* a reader has read one to its end */
 /* A reader came upon it; copies. SR_ENOMEM. */
 sr_rc splits_found(struct splits *s, const struct sr_split *split);
+/* One is told of by a reader. */
+sr_rc splits_told(struct splits *s, const struct sr_split *split, struct sr_error *err);
 /* Saves what waits, if checkpoint n has it not yet; else *out stays empty. */
 sr_rc splits_save(struct splits *s, uint64_t n, struct sr_out *out);
 

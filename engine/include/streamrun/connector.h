@@ -116,6 +116,9 @@ struct sr_poll {
     /* makes_rows: the row behind those of this poll could not be read; bytes[at, at + len) are what
      * it was, as people may read it. Good until the next poll; NULL: all could. */
     const struct sr_bad *bad;
+    /* A split of the reader's as it is by now, for the discoverer: see `told`. Good until the next
+     * poll; NULL: nothing to tell. */
+    const struct sr_split *told;
 };
 
 struct sr_source_type {
@@ -155,6 +158,9 @@ struct sr_source_type {
     const char *keeps; /* for people: what it can go back to after a kill: "the record" */
     /* In place of `known`, for a discoverer that may change what it is told: see sr_splits. */
     void (*restored)(void *d, uint32_t number, const struct sr_split *split, bool is_finished);
+    /* What a poll of one of the readers told; before that reader is polled again, and never while
+     * the discoverer does something else. NULL: polls tell nothing. */
+    sr_rc (*told)(void *d, const struct sr_split *split, struct sr_error *err);
 };
 
 /* --- Sinks ---------------------------------------------------------------------------------- */
