@@ -41,6 +41,7 @@ void fs_finder_close(void *finder)
 {
     struct fs_finder *f = finder;
     fs_known_done(&f->known);
+    fs_claims_done(&f->claims);
     fs_set_done(&f->ids);
     fs_regex_free(f->regex);
     f->regex = NULL;
@@ -58,21 +59,18 @@ static sr_rc fs_finder_no_memory(const struct fs_finder *f, struct sr_error *err
     return f->host->fail(f->host, err, SR_ENOMEM, "out of memory for the files of %s", f->path);
 }
 
-/* --- One file by many paths ------------------------------------------------------------------- */
-
-static int fs_finder_compare_by_inode(const void *a, const void *b)
+sr_rc fs_finder_told(void *finder, const struct sr_split *split, struct sr_error *err)
 {
-    const struct fs_found *x = a;
-    const struct fs_found *y = b;
-    if (x->stat.device != y->stat.device) {
-        return x->stat.device < y->stat.device ? -1 : 1;
-    }
-    return x->stat.inode < y->stat.inode ? -1 : x->stat.inode > y->stat.inode;
+    struct fs_finder *f = finder;
+    sr_rc rc = fs_claims_put(&f->claims, split->id, split->note);
+    return rc == SR_ENOMEM ? fs_finder_no_memory(f, err) : rc;
 }
+
+/* --- One file by many paths ------------------------------------------------------------------- */
 
 static int fs_finder_compare_inodes(const void *a, const void *b)
 {
-    int by_inode = fs_finder_compare_by_inode(a, b);
+    int by_inode = fs_found_compare_inodes(a, b);
     return by_inode != 0
                ? by_inode
                : strcmp(((const struct fs_found *)a)->path, ((const struct fs_found *)b)->path);
@@ -161,9 +159,20 @@ static struct fs_identity fs_finder_identity(const struct fs_found *file)
                                 .modified_us = file->stat.modified_us};
 }
 
-/* Calls add or change with the note of s. */
-static sr_rc fs_finder_put(struct sr_splits *out, const struct fs_split *s, const char *id,
-                           int64_t order, const struct fs_piece *piece)
+static sr_rc fs_finder_claim(struct fs_finder *f, const struct fs_split *s, const char *id)
+{
+    struct sr_out note = note_out();
+    sr_rc rc = fs_split_save(s, &note);
+    rc = rc == SR_OK
+             ? fs_claims_put(&f->claims, id, (struct sr_bytes){note.data, (uint32_t)note.len})
+             : rc;
+    note_free(&note);
+    return rc;
+}
+
+/* Calls add or change with the note of s; of a followed one it is claimed. */
+static sr_rc fs_finder_put(struct fs_finder *f, struct sr_splits *out, const struct fs_split *s,
+                           const char *id, int64_t order, const struct fs_piece *piece)
 {
     struct sr_out note = note_out();
     sr_rc rc = fs_split_save(s, &note);
@@ -176,13 +185,15 @@ static sr_rc fs_finder_put(struct sr_splits *out, const struct fs_split *s, cons
         rc =
             piece ? out->change(out, piece->number, &split, s->is_finished) : out->add(out, &split);
     }
+    if (rc == SR_OK && f->is_monitored) {
+        rc = fs_claims_put(&f->claims, id, split.note);
+    }
     note_free(&note);
     return rc;
 }
 
-static sr_rc fs_finder_add(const struct fs_finder *f, const char *file_id,
-                           const struct fs_found *file, const uint64_t range[2],
-                           struct sr_splits *out)
+static sr_rc fs_finder_add(struct fs_finder *f, const char *file_id, const struct fs_found *file,
+                           const uint64_t range[2], struct sr_splits *out)
 {
     struct fs_split s = {.path = file->path,
                          .begin = range[0],
@@ -194,7 +205,7 @@ static sr_rc fs_finder_add(const struct fs_finder *f, const char *file_id,
         s.file.head = fs_finder_head(f, file->path);
     }
     char *id = fs_split_id(file_id, range[0]);
-    sr_rc rc = id ? fs_finder_put(out, &s, id, file->stat.modified_us, NULL) : SR_ENOMEM;
+    sr_rc rc = id ? fs_finder_put(f, out, &s, id, file->stat.modified_us, NULL) : SR_ENOMEM;
     free(id);
     return rc;
 }
@@ -301,7 +312,7 @@ static sr_rc fs_finder_lose(struct fs_finder *f, const struct fs_past *p, struct
     for (uint32_t i = 0; rc == SR_OK && i < p->pieces; i++) {
         struct fs_split s = p->piece[i].split;
         s.is_missing = true;
-        rc = fs_finder_put(out, &s, p->piece[i].id, p->piece[i].order, &p->piece[i]);
+        rc = fs_finder_put(f, out, &s, p->piece[i].id, p->piece[i].order, &p->piece[i]);
     }
     return rc;
 }
@@ -341,7 +352,7 @@ static sr_rc fs_finder_resume_piece(struct fs_finder *f, const struct fs_past *p
     bool has_more = is_last && f->is_monitored ? true : p->has_more && !is_complete;
     bool goes_on = s.is_finished && has_more;
     if (!goes_on && !fs_finder_has_moved(p, &s)) {
-        return SR_OK;
+        return f->is_monitored ? fs_finder_claim(f, &s, piece->id) : SR_OK;
     }
     s.path = p->now->path;
     s.file.device = p->now->stat.device;
@@ -355,7 +366,7 @@ static sr_rc fs_finder_resume_piece(struct fs_finder *f, const struct fs_past *p
     if (goes_on) {
         s.end = is_last ? fs_finder_extend(f, p, &s, next) : s.end;
     }
-    return fs_finder_put(out, &s, piece->id, p->now->stat.modified_us, piece);
+    return fs_finder_put(f, out, &s, piece->id, p->now->stat.modified_us, piece);
 }
 
 static sr_rc fs_finder_resume(struct fs_finder *f, const struct fs_past *p, struct sr_splits *out)
@@ -413,24 +424,6 @@ static struct fs_named *fs_finder_find_named(const struct fs_finder *f, const st
                         : NULL;
 }
 
-/* Takes down what a file looks like now; its head is looked at again only when it was touched. */
-static struct fs_named fs_finder_look(const struct fs_finder *f, struct fs_found *file,
-                                      const struct fs_named *before)
-{
-    struct fs_named n = {.device = file->stat.device,
-                         .inode = file->stat.inode,
-                         .size_bytes = file->stat.size_bytes,
-                         .modified_us = file->stat.modified_us,
-                         .path = file->path};
-    file->path = NULL; /* ours from now on */
-    if (before && before->size_bytes == n.size_bytes && before->modified_us == n.modified_us) {
-        n.head = before->head;
-        return n;
-    }
-    n.head = fs_finder_head(f, n.path);
-    return n;
-}
-
 /* What was named, as it is now: files that are gone are left out, so that an inode can be used
  * anew. The list is in order of inodes. */
 static sr_rc fs_finder_remember(struct fs_finder *f, struct fs_list *l, const bool *is_named,
@@ -440,8 +433,10 @@ static sr_rc fs_finder_remember(struct fs_finder *f, struct fs_list *l, const bo
     uint32_t count = 0;
     for (size_t i = 0; now && i < l->count; i++) {
         if (is_named[i]) {
-            const struct fs_named *before = fs_finder_find_named(f, &l->item[i]);
-            now[count++] = fs_finder_look(f, &l->item[i], before);
+            now[count++] = (struct fs_named){.device = l->item[i].stat.device,
+                                             .inode = l->item[i].stat.inode,
+                                             .path = l->item[i].path};
+            l->item[i].path = NULL; /* ours from now on */
         }
     }
     for (uint32_t i = 0; i < f->names; i++) {
@@ -453,54 +448,37 @@ static sr_rc fs_finder_remember(struct fs_finder *f, struct fs_list *l, const bo
     return now ? SR_OK : fs_finder_no_memory(f, err);
 }
 
-static bool fs_finder_is_print(const struct fs_finder *f, const struct fs_print *print, uint64_t at,
-                               const char *path)
+/* Does the file hold what a followed one of a related name has at its beginning now? */
+static bool fs_finder_is_copying(const struct fs_finder *f, const struct fs_list *l,
+                                 const struct fs_found *file)
 {
-    struct fs_input in;
-    struct sr_error ignored;
-    struct fs_print now = {0};
-    if (fs_input_open(&in, f->host, path, &ignored) == SR_OK) {
-        (void)fs_print_take(&in, at, print->bytes, &now, &ignored);
-    }
-    fs_input_close(&in);
-    return now.bytes == print->bytes && now.digest[0] == print->digest[0] &&
-           now.digest[1] == print->digest[1];
-}
-
-enum fs_newness { FS_NEW, FS_COPY, FS_COPY_MAYBE };
-
-/* Is a file that appears while others are followed a copy of `n`, which is at `now`? Where n still
- * has these contents, it may be about to be cut. */
-static enum fs_newness fs_finder_compare(const struct fs_finder *f, const struct fs_found *file,
-                                         const struct fs_named *n, const struct fs_found *now)
-{
-    if (n->head.bytes == 0 || strcmp(n->path, file->path) == 0 ||
-        !fs_known_is_related(n->path, file->path)) {
-        return FS_NEW;
-    }
-    if (fs_finder_is_print(f, &n->head, 0, now->path)) {
-        return fs_print_is_part(f->host, file, now->path) ? FS_COPY_MAYBE : FS_NEW;
-    }
-    bool is_copy =
-        file->stat.size_bytes >= n->size_bytes && fs_finder_is_print(f, &n->head, 0, file->path);
-    return is_copy ? FS_COPY : FS_NEW;
-}
-
-static enum fs_newness fs_finder_newness(const struct fs_finder *f, const struct fs_list *l,
-                                         const struct fs_found *file)
-{
-    enum fs_newness newness = FS_NEW;
-    for (uint32_t i = 0; i < f->names && newness != FS_COPY; i++) {
+    for (uint32_t i = 0; i < f->names; i++) {
         const struct fs_named *n = &f->named[i];
+        if (strcmp(n->path, file->path) == 0 || !fs_known_is_related(n->path, file->path)) {
+            continue;
+        }
         struct fs_found key = {.stat = {.device = n->device, .inode = n->inode}};
         const struct fs_found *now =
-            bsearch(&key, l->item, l->count, sizeof(key), fs_finder_compare_by_inode);
-        enum fs_newness as = now ? fs_finder_compare(f, file, n, now) : FS_NEW;
-        newness = as != FS_NEW ? as : newness;
+            bsearch(&key, l->item, l->count, sizeof(key), fs_found_compare_inodes);
+        if (now && fs_print_is_part(f->host, file, now->path)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Is a file that appears while others are followed new, or a copy of what is read already? */
+static enum fs_newness fs_finder_newness(struct fs_finder *f, const struct fs_list *l,
+                                         const struct fs_found *file)
+{
+    enum fs_newness newness = fs_claims_match(&f->claims, f->host, l, file);
+    if (newness == FS_COPY) {
+        return newness;
     }
     int64_t quiet_us = fs_finder_quiet_us(f, file);
     bool is_settled = quiet_us > 3 * f->conf->monitor_interval.us && quiet_us > FS_COPYING_US;
-    return newness == FS_COPY_MAYBE && is_settled ? FS_NEW : newness;
+    bool is_maybe = newness == FS_COPY_MAYBE || fs_finder_is_copying(f, l, file);
+    return is_maybe && !is_settled ? FS_COPY_MAYBE : FS_NEW;
 }
 
 /* --- Looking ---------------------------------------------------------------------------------- */

@@ -9,6 +9,7 @@
 #define CONNECTORS_FILESYSTEM_FS_FINDER_H
 
 #include "connectors/filesystem/filesystem.h"
+#include "connectors/filesystem/fs_claims.h"
 #include "connectors/filesystem/fs_known.h"
 #include "connectors/filesystem/fs_regex.h"
 #include "connectors/filesystem/fs_set.h"
@@ -22,10 +23,7 @@
 /* A file that was named. */
 struct fs_named {
     uint64_t device, inode;
-    uint64_t size_bytes; /* when last looked at */
-    int64_t modified_us;
     char *path;
-    struct fs_print head; /* of its contents */
 };
 
 struct fs_finder {
@@ -35,12 +33,13 @@ struct fs_finder {
     struct fs_regex *regex; /* NULL: none */
     bool may_cut;
     bool is_monitored;
-    bool goes_on;           /* in a later run */
-    bool is_broken;         /* a restored split could not be taken */
-    uint32_t looks;         /* so far */
-    struct fs_known known;  /* until the first look is done */
-    struct fs_set ids;      /* of files that were named */
-    struct fs_named *named; /* of a monitored source: by device and inode */
+    bool goes_on;            /* in a later run */
+    bool is_broken;          /* a restored split could not be taken */
+    uint32_t looks;          /* so far */
+    struct fs_known known;   /* until the first look is done */
+    struct fs_claims claims; /* of a monitored source: what is read */
+    struct fs_set ids;       /* of files that were named */
+    struct fs_named *named;  /* of a monitored source: by device and inode */
     uint32_t names;
 };
 
@@ -49,6 +48,7 @@ void fs_finder_restored(void *finder, uint32_t number, const struct sr_split *sp
                         bool is_finished);
 enum sr_discovered fs_finder_discover(void *finder, struct sr_splits *out, struct sr_wait *wait,
                                       struct sr_error *err);
+sr_rc fs_finder_told(void *finder, const struct sr_split *split, struct sr_error *err);
 void fs_finder_close(void *finder);
 
 #endif

@@ -89,8 +89,10 @@ sr_rc fs_known_settle(struct fs_known *k)
             return SR_ENOMEM;
         }
         free(stem);
-        bool has_read = p->split.offset > p->split.begin && p->split.file.head.bytes > 0;
-        if (has_read && (!past->mark || p->split.offset > past->mark->split.offset)) {
+        /* Of a followed file the head is kept before anything is read. */
+        bool has_read = p->split.offset > p->split.begin || p->split.begin == 0;
+        if (has_read && p->split.file.head.bytes > 0 &&
+            (!past->mark || p->split.offset > past->mark->split.offset)) {
             past->mark = p;
         }
     }
@@ -389,6 +391,18 @@ static bool fs_known_has_stem(const struct fs_known *k, const char *name)
     return has;
 }
 
+/* Is it one of what lies where a past file was found? A copy has the longer name. */
+static bool fs_past_is_copying(const struct fs_past *p, const struct sr_host *host,
+                               const struct fs_found *file)
+{
+    const char *id = p->piece[0].id, *more = strstr(id, "//");
+    char *path = strndup(id, more ? (size_t)(more - id) : strlen(id));
+    bool is_copying = path && strlen(fs_path_name(path)) < strlen(fs_path_name(file->path)) &&
+                      fs_known_is_related(path, file->path) && fs_print_is_part(host, file, path);
+    free(path);
+    return is_copying;
+}
+
 bool fs_known_is_copying(const struct fs_known *k, const struct fs_found *file)
 {
     if (!fs_known_has_stem(k, fs_path_name(file->path))) {
@@ -398,6 +412,9 @@ bool fs_known_is_copying(const struct fs_known *k, const struct fs_found *file)
         const struct fs_past *p = &k->past[i];
         if (p->now && fs_known_is_related(p->now->path, file->path) &&
             fs_print_is_part(k->host, file, p->now->path)) {
+            return true;
+        }
+        if (fs_past_is_copying(p, k->host, file)) {
             return true;
         }
     }

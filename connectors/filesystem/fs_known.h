@@ -58,7 +58,8 @@ sr_rc fs_known_settle(struct fs_known *k); /* SR_ENOMEM */
 sr_rc fs_known_match(struct fs_known *k, const struct fs_list *l, bool *is_taken);
 void fs_known_done(struct fs_known *k); /* and empty again */
 
-/* Is a file that is none of the past a copy in the making of one that is still there? */
+/* Is a file that is none of the past a copy in the making of one that is still there, or of what
+ * is now where one was found? */
 bool fs_known_is_copying(const struct fs_known *k, const struct fs_found *file);
 
 /* Is `name` made of the name of a file that it may have been rotated from? */

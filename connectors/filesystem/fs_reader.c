@@ -26,6 +26,7 @@ sr_rc fs_reader_open(void *reader, const struct sr_source_open *o, struct sr_err
     r->block.record_max = (uint32_t)r->conf->record_max.bytes;
     r->goes_on = o->goes_on;
     r->found_note = note_out();
+    r->told_note = note_out();
     r->pattern = fs_path_clean(r->conf->path);
     return r->pattern ? SR_OK : o->host->fail(o->host, err, SR_ENOMEM, "out of memory");
 }
@@ -214,6 +215,23 @@ static bool fs_reader_unkeep(struct fs_reader *r, struct fs_reading *item)
     r->input.path = item->split.path;
     item->kept = (struct fs_input){0};
     return true;
+}
+
+/* The discoverer is told what was read of a followed split, so that it knows a copy of it again. */
+static sr_rc fs_reader_tell(struct fs_reader *r, const struct fs_reading *item, struct sr_poll *p,
+                            struct sr_error *err)
+{
+    if (!r->is_monitored || item->split.file.inode == 0 || item->split.file.head.bytes == 0) {
+        return SR_OK;
+    }
+    r->told_note.len = 0;
+    if (fs_split_save(&item->split, &r->told_note) != SR_OK) {
+        return r->host->fail(r->host, err, SR_ENOMEM, "out of memory for split %s", item->id);
+    }
+    r->told =
+        (struct sr_split){.id = item->id, .note = {r->told_note.data, (uint32_t)r->told_note.len}};
+    p->told = &r->told;
+    return SR_OK;
 }
 
 /* Nothing more for now: looks again when the interval is over. */
@@ -656,9 +674,13 @@ enum sr_polled fs_reader_poll(void *reader, struct sr_poll *p, struct sr_error *
                 return SR_POLL_IDLE;
             }
             rc = fs_reader_start(r, item, p, err);
+            rc = rc == SR_OK && r->now ? fs_reader_tell(r, item, p, err) : rc;
         }
         if (rc == SR_OK && r->now) {
             rc = fs_reader_fill(r, p, err);
+        }
+        if (rc == SR_OK && !r->now) {
+            rc = fs_reader_tell(r, item, p, err);
         }
         if (rc != SR_OK) {
             return SR_POLL_FAILED;
@@ -670,7 +692,7 @@ enum sr_polled fs_reader_poll(void *reader, struct sr_poll *p, struct sr_error *
             p->split = item->number;
             return SR_POLL_SPLIT_END;
         }
-        if (p->found) {
+        if (p->found || p->told) {
             p->wait = (struct sr_wait){.fd = -1, .until_us = 0}; /* called again at once */
             return SR_POLL_IDLE;
         }
@@ -764,6 +786,7 @@ void fs_reader_close(void *reader)
     free((void *)r->item);
     free(r->found_id);
     note_free(&r->found_note);
+    note_free(&r->told_note);
     free(r->pattern);
     *r = (struct fs_reader){0};
 }

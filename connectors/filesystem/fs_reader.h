@@ -53,6 +53,8 @@ struct fs_reader {
     struct sr_split found; /* shown by the last poll */
     char *found_id;        /* NULL: none was */
     struct sr_out found_note;
+    struct sr_split told; /* by the last poll */
+    struct sr_out told_note;
     /* The split being read: */
     struct fs_reading *now; /* NULL: none; one of item */
     struct fs_input input;

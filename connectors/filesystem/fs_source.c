@@ -92,4 +92,5 @@ const struct sr_source_type fs_source_type = {
     .metadata = fs_source_metadata,
     .fill_metadata = fs_reader_fill_metadata,
     .restored = fs_finder_restored,
+    .told = fs_finder_told,
 };

@@ -103,9 +103,10 @@ void source_run_open(struct source_run *r, const struct source_kit *k, uint32_t 
         } else {
             k->type->known(r->finder, &s);
         }
-        if (!from->split[i].is_done) {
+        if (!from->split[i].is_done && !k->gives_late) {
             source_give(r, at);
         }
+        r->restored++;
     }
 }
 
@@ -120,8 +121,9 @@ static sr_rc source_change(struct sr_splits *s, uint32_t number, const struct sr
     r->split[number].note = malloc(now->note.len);
     memcpy(r->split[number].note, now->note.data, now->note.len);
     r->split[number].len = now->note.len;
-    if (r->split[number].is_done && !is_finished) {
-        r->split[number].is_done = false;
+    bool is_given = !r->split[number].is_done || r->kit->gives_late;
+    r->split[number].is_done = is_finished;
+    if (!is_finished && !is_given) {
         source_give(r, number);
     }
     return SR_OK;
@@ -139,7 +141,14 @@ enum sr_discovered source_run_discover(struct source_run *r)
 {
     struct source_splits out = {{source_take, source_change, source_forget}, r};
     struct sr_wait wait = {.fd = -1, .until_us = INT64_MAX};
-    return r->kit->type->discover(r->finder, &out.base, &wait, &r->err);
+    enum sr_discovered found = r->kit->type->discover(r->finder, &out.base, &wait, &r->err);
+    for (uint32_t i = 0; r->kit->gives_late && i < r->restored; i++) {
+        if (!r->split[i].is_done) {
+            source_give(r, i);
+        }
+    }
+    r->restored = 0;
+    return found;
 }
 
 static uint32_t source_find(const struct source_run *r, uint32_t part, uint32_t number)
@@ -257,6 +266,9 @@ static enum sr_polled source_read(struct source_run *r, uint32_t rows_max)
         if (p.found) {
             source_give(r, source_remember(r, p.found));
         }
+        if (p.told && r->kit->type->told) {
+            ck_assert_int_eq(r->kit->type->told(r->finder, p.told, &r->err), SR_OK);
+        }
         if (got == SR_POLL_DATA) {
             ck_assert_msg(p.passed == 0 || p.len == 0, "a record is passed over alone");
             r->passed += p.passed > 0 ? 1 : 0;
@@ -271,7 +283,7 @@ static enum sr_polled source_read(struct source_run *r, uint32_t rows_max)
             source_note(r, i); /* the last one: it is known again by it */
             r->split[i].is_done = true;
         }
-        idle = got == SR_POLL_IDLE ? idle + 1 : 0;
+        idle = got == SR_POLL_IDLE && p.wait.until_us > 0 ? idle + 1 : 0;
         if (got == SR_POLL_IDLE && has_split) {
             r->wait = p.wait;
         }

@@ -20,6 +20,7 @@ struct source_kit {
     bool may_pass;      /* records over the limit are passed over */
     bool makes_rows;    /* fills the column itself */
     bool splits_vary;   /* with the number of readers */
+    bool gives_late;    /* what is restored, as the first look changes it */
 };
 
 /* A running source: its discoverer, its readers, and what was read. */
@@ -37,6 +38,7 @@ struct source_run {
         int64_t order;
     } split[SOURCE_SPLITS_MAX]; /* in the order of discovery */
     uint32_t splits;
+    uint32_t restored; /* the first of them, until the first look */
     uint32_t added[4]; /* splits that a reader was given */
     struct sr_builder builder;
     uint32_t room; /* rows of a batch */

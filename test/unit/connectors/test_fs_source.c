@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "connectors/common/note.h"
@@ -410,6 +411,120 @@ START_TEST(monitored_files_are_read_on)
 }
 END_TEST
 
+static int64_t moved_wall(const struct env *e)
+{
+    (void)e;
+    return (int64_t)time(NULL) * 1000000 + moved_us;
+}
+
+static void copy_file(struct stage *s, const char *from, const char *to)
+{
+    char text[4096];
+    FILE *f = fopen(stage_path(s, from), "rb");
+    ck_assert_ptr_nonnull(f);
+    text[fread(text, 1, sizeof(text) - 1, f)] = 0;
+    (void)fclose(f);
+    stage_write(s, to, text);
+}
+
+static void rotate_step(struct stage *s, uint32_t step)
+{
+    char text[1000];
+    if (step % 3 == 0) { /* filled; with a long first line in every second round */
+        (void)snprintf(text, sizeof(text), "%0*u\nlast of %u\n", step % 2 > 0 ? 300 : 9, step,
+                       step);
+        stage_append(s, "in/app.log", text);
+    } else if (step % 3 == 1) {
+        (void)rename(stage_path(s, "in/app.log.2"), stage_path(s, "in/app.log.3"));
+        (void)rename(stage_path(s, "in/app.log.1"), stage_path(s, "in/app.log.2"));
+        copy_file(s, "in/app.log", "in/app.log.1");
+    } else {
+        stage_write(s, "in/app.log", "");
+    }
+}
+
+enum { ROTATE_STEPS = 7, ROTATE_ORDERS = 1 << 2 * (ROTATE_STEPS - 1) };
+
+struct rotating {
+    struct source_kit kit;
+    struct source_run run;
+    char text[4096]; /* of runs before */
+};
+
+static void rotate_restart(struct rotating *t)
+{
+    struct source_run next;
+    strcat(t->text, t->run.text);
+    source_run_save(&t->run);
+    source_run_open(&next, &t->kit, 1, 10, &t->run);
+    source_run_close(&t->run);
+    t->run = next;
+}
+
+/* Neither looks, the discoverer, the reader, or both; or the discoverer after a restart. */
+static void rotate_look(struct rotating *t, uint32_t order, bool restarts)
+{
+    bool is_restart = restarts && (order & 3) == 3;
+    if (is_restart) rotate_restart(t);
+    if ((order & 1) > 0) ck_assert_int_eq(source_run_discover(&t->run), SR_DISCOVERED_SOFAR);
+    if ((order & 2) > 0 && !is_restart) {
+        ck_assert_int_eq(source_run_read(&t->run, UINT32_MAX), SR_POLL_IDLE);
+    }
+    moved_us += 10000;
+}
+
+static void rotate_check(uint32_t order, bool restarts)
+{
+    static struct rotating t;
+    struct stage s;
+    stage_open(&s);
+    s.env.log = log_nothing;
+    s.env.mono_us = moved_clock;
+    s.env.wall_us = moved_wall;
+    moved_us = 1000;
+    stage_write(&s, "in/app.log", "");
+    struct fs_source_conf conf = conf_of(stage_path(&s, "in/app.log*"));
+    conf.monitor_interval.us = 10000;
+    t = (struct rotating){.kit = kit_of(&s, &conf)};
+    t.kit.gives_late = true;
+    source_run_open(&t.run, &t.kit, 1, 10, NULL);
+    rotate_look(&t, 3, false);
+    for (uint32_t step = 0; step < ROTATE_STEPS; step++) {
+        rotate_step(&s, step);
+        rotate_look(&t, step == 0 ? 3 : order >> 2 * (step - 1), restarts && step > 0);
+    }
+    for (uint32_t i = 0; i < 10; i++) {
+        rotate_look(&t, 3, false);
+        moved_us += 1000000; /* until what may be a copy in the making is none */
+    }
+    strcat(t.text, t.run.text);
+    char want[1000];
+    (void)snprintf(want, sizeof(want), "%09u\n%0300u\n%09u\nlast of 0\nlast of 3\nlast of 6\n", 0,
+                   3, 6);
+    ck_assert_msg(strcmp(source_kit_lines(&s, t.text), want) == 0, "order %o reads\n%s", order,
+                  t.text);
+    source_run_close(&t.run);
+    stage_close(&s);
+}
+
+/* Rotation by copy and truncation: whatever the discoverer and the reader get to see of it, each
+ * line is read once. */
+START_TEST(a_rotated_log_is_read_once_whoever_saw_it)
+{
+    for (uint32_t order = 0; order < ROTATE_ORDERS; order++) {
+        rotate_check(order, false);
+    }
+}
+END_TEST
+
+START_TEST(a_rotated_log_is_read_once_by_restarted_jobs)
+{
+    for (uint32_t order = 0; order < ROTATE_ORDERS; order++) {
+        rotate_check(order, true);
+    }
+}
+END_TEST
+
 /* What is appended while a bounded source reads is left for a later run, but for the half line. */
 START_TEST(a_bounded_read_ends_where_the_file_did)
 {
@@ -479,4 +594,5 @@ UNIT_MAIN("fs_source", rotated_names_are_made_of_the_old_one, files_keep_the_pro
           records_over_the_limit_are_passed_over, patterns_find_their_files,
           what_cannot_be_read_is_said_at_discovery, vanishing_and_shrinking_are_seen,
           a_file_that_vanished_unread_is_counted, monitored_files_are_read_on,
-          a_bounded_read_ends_where_the_file_did, damaged_positions_are_refused)
+          a_bounded_read_ends_where_the_file_did, damaged_positions_are_refused,
+          a_rotated_log_is_read_once_whoever_saw_it, a_rotated_log_is_read_once_by_restarted_jobs)
