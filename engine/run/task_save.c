@@ -119,38 +119,45 @@ static sr_rc task_save_state(struct task *t, const struct chain_level *l, struct
     return rc;
 }
 
+static sr_rc task_save_input(struct task *t, struct report *r, struct sr_error *err)
+{
+    struct sr_out out = bytes_out();
+    char name[24];
+    task_gate_name(t, name);
+    sr_rc rc = task_save_gate(t, &out) ? SR_OK : task_out_of_memory(t, err);
+    if (rc == SR_OK) {
+        rc = task_add_part(t, r, task_first_uid(t->plan, t->vertex), name, &out, err);
+    }
+    bytes_free(&out);
+    return rc;
+}
+
+static sr_rc task_save_notes(struct task *t, struct sink *s, const struct plan_node *node,
+                             struct report *r, struct sr_error *err)
+{
+    struct sr_out out = bytes_out();
+    sr_rc rc = sink_save(s, &out) ? SR_OK : task_out_of_memory(t, err);
+    if (rc == SR_OK) rc = task_add_part(t, r, node->uid, "notes", &out, err);
+    bytes_free(&out);
+    return rc;
+}
+
 static sr_rc task_save_parts(struct task *t, uint64_t checkpoint, struct report *r,
                              struct sr_error *err)
 {
-    sr_rc rc = SR_OK;
-    struct sr_out out = bytes_out();
-    if (t->has_source) {
-        rc = task_save_source(t, checkpoint, r, err);
-    } else {
-        char name[24];
-        task_gate_name(t, name);
-        rc = task_save_gate(t, &out) ? SR_OK : task_out_of_memory(t, err);
-        if (rc == SR_OK) {
-            rc = task_add_part(t, r, task_first_uid(t->plan, t->vertex), name, &out, err);
-        }
-    }
+    sr_rc rc = t->has_source ? task_save_source(t, checkpoint, r, err) : task_save_input(t, r, err);
     for (uint32_t i = 0; i < t->chain.levels && rc == SR_OK; i++) {
         const struct chain_level *l = &t->chain.level[i];
         if (l->state) rc = task_save_state(t, l, r, err);
     }
-    if (rc == SR_OK && t->has_sink) {
-        rc = sink_save(&t->sink, &out) ? SR_OK : task_out_of_memory(t, err);
-        if (rc == SR_OK) rc = task_add_part(t, r, t->sink.node->uid, "notes", &out, err);
-    }
+    if (rc == SR_OK && t->has_sink) rc = task_save_notes(t, &t->sink, t->sink.node, r, err);
     if (rc == SR_OK && t->has_letters) {
-        rc = sink_save(&t->letters.sink, &out) ? SR_OK : task_out_of_memory(t, err);
-        if (rc == SR_OK) rc = task_add_part(t, r, t->letters.node->uid, "notes", &out, err);
+        rc = task_save_notes(t, &t->letters.sink, t->letters.node, r, err);
         if (rc == SR_OK) {
             r->item[r->saved - 1].part = t->letters.sink.open.part;
             r->item[r->saved - 1].parts = t->letters.sink.open.parts;
         }
     }
-    bytes_free(&out);
     return rc;
 }
 
