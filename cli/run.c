@@ -162,7 +162,7 @@ static enum cli_exit run_check_unfinished(struct run *r, bool *is_over)
     r->store = NULL;
     if (rc == SR_EBUSY) return cli_error(r->c, CLI_BUSY, &err);
     return cli_fail(r->c, CLI_STATE,
-                    "SR1102: an unfinished run of job '%s' left its state at %s;\n"
+                    "SR1102: an unfinished run of job '%s' left its state at %s\n"
                     "  --continue goes on from there, --fresh starts again (and writes its output "
                     "again)",
                     r->loaded.job->name, e.path);

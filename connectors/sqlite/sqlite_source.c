@@ -77,8 +77,8 @@ static sr_rc source_check(const void *conf, const struct sr_schema *schema,
         struct cell_type type;
         if (!cell_type_init(&type, &schema->field[i])) {
             rc = source_fault(err,
-                              "read it as STRING and CAST it: SQLite has no such type as that "
-                              "of column ",
+                              "SQLite has no such type, read it as STRING (JSON_VALUE takes "
+                              "JSON apart): column ",
                               schema->field[i].name);
         }
     }

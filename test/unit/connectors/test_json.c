@@ -225,6 +225,11 @@ END_TEST
 START_TEST(a_timestamp_standard_is_kept_to)
 {
     set_up();
+    open_kit("t TIMESTAMP(3)");
+    format_kit_check_bad(&k, "{}", "{\"t\":\"2026-01-31T12:00:00\"}",
+                         "(timestamp-format.standard: ISO-8601 takes a T)");
+    close_kit();
+    set_up();
     conf->stamp.index = JSON_STAMP_ISO;
     open_kit("t TIMESTAMP(3), z TIMESTAMP_LTZ(3)");
     const char *iso = "{\"t\":\"2026-01-31T12:00:00.123\",\"z\":\"2026-01-31T12:00:00Z\"}\n";
