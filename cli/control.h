@@ -24,7 +24,8 @@ void control_serve(int fd, struct supervise *job, const struct plan *plan);
 /* Tells a peer for whom there is no place that it may ask again, and closes. */
 void control_refuse(int fd);
 
-/* Client: sends a request to a job and waits for the answer (the caller's reference). */
+/* Client: sends a request to a job and waits for the answer (the caller's reference); of a job that
+ * is told to end, for the end of its process too. */
 sr_rc control_ask(const struct cli *c, const char *dir, const char *job_id, json_t *request,
                   json_t **answer, struct sr_error *err);
 

@@ -1,6 +1,8 @@
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -10,7 +12,8 @@
 #include "engine/base/error.h"
 #include "engine/base/nearest.h"
 
-#define CONTROL_STATUS_S 10 /* within which a job that runs says how it is */
+#define CONTROL_STATUS_S 10    /* within which a job that runs says how it is */
+#define CONTROL_END_MS   60000 /* within which a process that was told to end is gone */
 
 /* A stopped or stuck process takes connections, and says nothing. */
 static sr_rc control_silent(struct sr_error *err)
@@ -64,16 +67,39 @@ static sr_rc control_receive(int fd, json_t **answer, struct sr_error *err)
     return rc;
 }
 
+/* The process of the other end; -1: not known. */
+static int control_process(int fd)
+{
+    struct ucred peer;
+    socklen_t len = sizeof(peer);
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) != 0) return -1;
+    return pidfd_open(peer.pid, 0);
+}
+
+/* Until the process is gone its store is held: who asked it to end may start the next run. */
+static void control_await_end(const struct cli *c, int process, const json_t *answer)
+{
+    if (process < 0 || !json_is_true(json_object_get(answer, "ok"))) return;
+    struct pollfd p = {.fd = process, .events = POLLIN};
+    int n;
+    do {
+        n = poll(&p, 1, CONTROL_END_MS);
+    } while (n < 0 && errno == EINTR);
+    if (n == 0) cli_note(c, "the job is still ending");
+}
+
 sr_rc control_ask(const struct cli *c, const char *dir, const char *job_id, json_t *request,
                   json_t **answer, struct sr_error *err)
 {
-    int fd = -1;
+    int fd = -1, process = -1;
     sr_rc rc = rundir_connect(c, dir, job_id, &fd, err);
     if (rc == SR_OK) {
         const char *command = json_string_value(json_object_get(request, "command"));
         if (command && strcmp(command, "status") == 0) { /* the others take what time they need */
             struct timeval limit = {.tv_sec = CONTROL_STATUS_S};
             (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)); /* else waits */
+        } else if (command && strcmp(command, "savepoint") != 0) {
+            process = control_process(fd);
         }
         rc = control_send(fd, request, err);
         if (rc == SR_OK) {
@@ -81,12 +107,13 @@ sr_rc control_ask(const struct cli *c, const char *dir, const char *job_id, json
         } else {
             (void)close(fd); /* the error is told already */
         }
+        if (rc == SR_OK) control_await_end(c, process, *answer);
     }
+    if (process >= 0) (void)close(process); /* not a file */
     json_decref(request);
     return rc;
 }
 
-/* The stem of a path, as pipeline.name defaults to it. */
 static const char *control_stem(const struct cli *c, const char *path)
 {
     const char *slash = strrchr(path, '/');
