@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -7,6 +8,7 @@
 #include "engine/bind/aggregate.h"
 #include "engine/data/schema.h"
 #include "engine/expr/program.h"
+#include "engine/expr/promote.h"
 
 /* Adds the fault of a failed call of engine/expr, unless an argument had failed before. */
 static const struct expr *bind_refused(struct scope *s, const struct ast *n,
@@ -102,6 +104,11 @@ static const struct expr *bind_name(struct scope *s, const struct ast *n)
 {
     struct arena *a = s->binder->arena;
     uint32_t parts;
+    if (n->count == 1 && strcasecmp(n->item[0]->name, "PI") == 0 &&
+        (!s->in || schema_find(s->in, n->item[0]->name) < 0)) {
+        struct sr_error none = {0};
+        return expr_call(a, "PI", NULL, 0, &none);
+    }
     int32_t c = bind_first(s, n, &parts);
     const struct expr *e = c < 0 ? NULL : expr_column(a, s->in, (uint32_t)c);
     for (; e && parts < n->count; parts++) {
@@ -119,6 +126,20 @@ static const struct expr *bind_name(struct scope *s, const struct ast *n)
         }
     }
     return e;
+}
+
+/* Whether the first field of an INTERVAL is as short as its unit says: '100' is no YEAR(2). */
+static bool bind_interval_fits(const struct ast *n, struct sr_error *err)
+{
+    const char *s = n->name + strspn(n->name, " +-");
+    s += strspn(s, "0");
+    size_t digits = strspn(s, "0123456789");
+    if (digits > n->digits) {
+        (void)error_set(err, SR_ECONFIG, "INTERVAL '%s' has more than %u digits: write %s(%zu)",
+                        n->name, n->digits, n->unit, digits);
+        return false;
+    }
+    return true;
 }
 
 static const struct expr *bind_literal(struct scope *s, const struct ast *n, struct sr_error *err)
@@ -140,7 +161,9 @@ static const struct expr *bind_literal(struct scope *s, const struct ast *n, str
     case AST_BINARY:
         return expr_binary(a, n->name, n->len, err);
     case AST_INTERVAL:
-        return expr_interval(a, n->name, n->len, n->is_negative, n->unit, n->unit_to, err);
+        return bind_interval_fits(n, err)
+                   ? expr_interval(a, n->name, n->len, n->is_negative, n->unit, n->unit_to, err)
+                   : NULL;
     case AST_MOMENT:
         return expr_moment(a,
                            n->unit[0] == 'D'   ? SR_DATE
@@ -174,13 +197,14 @@ static bool bind_takes_unit(const char *function)
     return strcmp(function, "TIMESTAMPADD") == 0 || strcmp(function, "TIMESTAMPDIFF") == 0;
 }
 
-/* x = ANY (a, b), of any comparison: a call of ANY or SOME on the right. */
+/* x = ANY (a, b), of any comparison: a call of ANY, SOME or ALL on the right. */
 static bool bind_is_any(const struct ast *n)
 {
     static const char *const ops[] = {"=", "<>", "<", "<=", ">", ">="};
     const struct ast *list = n->count == 2 ? n->item[1] : NULL;
     bool is_any = list && list->kind == AST_CALL && list->count > 0 &&
-                  (strcmp(list->name, "ANY") == 0 || strcmp(list->name, "SOME") == 0);
+                  (strcmp(list->name, "ANY") == 0 || strcmp(list->name, "SOME") == 0 ||
+                   strcmp(list->name, "ALL") == 0);
     for (size_t i = 0; is_any && i < sizeof(ops) / sizeof(ops[0]); i++) {
         if (strcmp(n->name, ops[i]) == 0) {
             return true;
@@ -207,7 +231,8 @@ static const struct expr *bind_any(struct scope *s, const struct ast *n)
     if (!test || !pair[0]) {
         return NULL;
     }
-    const struct expr *e = list->count == 1 ? test[0] : expr_call(a, "OR", test, list->count, &err);
+    const char *join = strcmp(list->name, "ALL") == 0 ? "AND" : "OR";
+    const struct expr *e = list->count == 1 ? test[0] : expr_call(a, join, test, list->count, &err);
     return e ? e : bind_refused(s, n, &err);
 }
 
@@ -247,6 +272,22 @@ static const struct expr *bind_call(struct scope *s, const struct ast *n)
     return e ? e : bind_refused(s, n, &err);
 }
 
+/* CAST(3 AS INTERVAL DAY): 3 of that unit. NULL: `type`, as written, has not one unit. */
+static const struct expr *bind_cast_units(struct scope *s, const char *type, const struct expr *n,
+                                          struct sr_error *err)
+{
+    char unit[16] = "";
+    int end = 0;
+    if (sscanf(type + strlen("INTERVAL"), " %15[A-Za-z] %n", unit, &end) !=
+            1 || // NOLINT(cert-err34-c)
+        type[strlen("INTERVAL") + (size_t)end] != '\0') {
+        return NULL;
+    }
+    struct arena *a = s->binder->arena;
+    const struct expr *pair[2] = {expr_interval(a, "1", 1, false, unit, NULL, err), n};
+    return pair[0] ? expr_call(a, "*", pair, 2, err) : NULL;
+}
+
 /* NOLINTNEXTLINE(misc-no-recursion): see bind_expr */
 static const struct expr *bind_cast(struct scope *s, const struct ast *n)
 {
@@ -267,7 +308,12 @@ static const struct expr *bind_cast(struct scope *s, const struct ast *n)
     if (strcasecmp(t->name, "VARCHAR") == 0) { /* of any length in a CAST, as in Flink */
         type.length = SR_LENGTH_MAX;
     }
-    const struct expr *cast = expr_cast(a, e, &type, n->is_try, &err);
+    bool is_count = e->type.kind <= SR_BIGINT && e->type.kind >= SR_TINYINT;
+    const struct expr *cast = NULL;
+    if (is_count && type_is_interval(type.kind)) {
+        cast = bind_cast_units(s, t->name, e, &err);
+    }
+    cast = cast ? cast : expr_cast(a, e, &type, n->is_try, &err);
     return cast ? cast : bind_refused(s, n, &err);
 }
 

@@ -335,7 +335,7 @@ static sr_rc type_unknown(struct type_reader *p, const char *at, const char *wor
 static bool type_sized(struct type_reader *p, const char *word, struct sr_type *t, sr_rc *rc)
 {
     enum sr_kind kind = SR_KIND_COUNT;
-    if (strcasecmp(word, "CHAR") == 0) {
+    if (strcasecmp(word, "CHAR") == 0 || strcasecmp(word, "CHARACTER") == 0) {
         kind = type_take(p, "VARYING") ? SR_VARCHAR : SR_CHAR;
     } else if (strcasecmp(word, "BINARY") == 0) {
         kind = type_take(p, "VARYING") ? SR_VARBINARY : SR_BINARY;

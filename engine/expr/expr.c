@@ -259,6 +259,16 @@ static const struct expr *expr_through_local(struct arena *a, const struct expr 
     return expr_cast(a, e, &local, is_try, err);
 }
 
+/* A literal that was made a FLOAT goes to DOUBLE with all its digits, as Flink folds it. */
+static const struct expr *expr_unrounded(const struct expr *e, enum sr_kind to)
+{
+    bool is_float = to == SR_DOUBLE && e->type.kind == SR_FLOAT && e->kind == EXPR_CALL &&
+                    e->func == cast_func(false);
+    bool is_literal =
+        is_float && e->arg[0]->kind == EXPR_LITERAL && type_is_number(e->arg[0]->type.kind);
+    return is_literal ? e->arg[0] : e;
+}
+
 /* NOLINTNEXTLINE(misc-no-recursion): through expr_through_local, once */
 const struct expr *expr_cast(struct arena *a, const struct expr *e, const struct sr_type *to,
                              bool is_try, struct sr_error *err)
@@ -274,9 +284,9 @@ const struct expr *expr_cast(struct arena *a, const struct expr *e, const struct
     if (type_equal(&e->type, &type, true)) {
         return e;
     }
-    e = expr_through_local(a, e, &type, is_try, err);
-    if (!e) {
-        return NULL;
+    e = expr_through_local(a, expr_unrounded(e, type.kind), &type, is_try, err);
+    if (!e || type_equal(&e->type, &type, true)) {
+        return e;
     }
     const char *why = NULL;
     const struct kernel *kernel = cast_kernel(&e->type, &type, &why);

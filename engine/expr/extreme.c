@@ -132,6 +132,9 @@ bool extreme_bind(struct bind_call *b, bool is_greatest)
             return false;
         }
     }
+    if (sr_is_bytes(b->type.kind)) {
+        return bind_fails(b, "%s does not take bytes, as in Flink", b->func->name);
+    }
     const struct kernel *both =
         sr_is_nested(b->type.kind) || b->type.kind == SR_NULL ? NULL : extreme_kernel(&b->type);
     for (uint32_t i = 0; both && i < b->args; i++) {

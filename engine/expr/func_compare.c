@@ -286,6 +286,9 @@ static const struct expr *compare_literal(struct arena *a, const struct expr *te
         x->type.kind == SR_DECIMAL || !in_list_kernel(&x->type)) {
         return NULL;
     }
+    if (test->arg[1]->kind != EXPR_LITERAL && test->arg[1]->type.is_nullable) {
+        return NULL; /* the type of the whole has to tell */
+    }
     const struct expr *literal = program_fold(a, test->arg[1], "UTC");
     bool is_same = literal->type.kind == x->type.kind ||
                    (type_is_string(literal->type.kind) && type_is_string(x->type.kind));

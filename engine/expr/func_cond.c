@@ -227,6 +227,27 @@ static bool cond_bind_if(struct bind_call *b)
     return b->whole != NULL;
 }
 
+/* Of DATE and TIMESTAMP the common type is DATE, in any order: each becomes one. */
+static bool cond_cut_stamps(struct bind_call *b)
+{
+    struct sr_type date = type_of(SR_DATE);
+    bool has_date = false, has_stamp = false, has_other = false;
+    for (uint32_t i = 0; i < b->args; i++) {
+        enum sr_kind kind = b->arg[i]->type.kind;
+        has_date = has_date || kind == SR_DATE;
+        has_stamp = has_stamp || kind == SR_TIMESTAMP;
+        has_other = has_other || (kind != SR_DATE && kind != SR_TIMESTAMP);
+    }
+    for (uint32_t i = 0; has_date && has_stamp && !has_other && i < b->args; i++) {
+        b->arg[i] = expr_cast(b->arena, b->arg[i], &date, false, b->err);
+        if (!b->arg[i]) {
+            b->is_said = true;
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool cond_bind_coalesce(struct bind_call *b)
 {
     bool may_be_null = true;
@@ -241,7 +262,7 @@ static bool cond_bind_coalesce(struct bind_call *b)
     if (n == 0) {
         return bind_fails(b, "%s needs at least one value with a type beside NULL", b->func->name);
     }
-    if (!cond_unify(b, 0, 1)) {
+    if (!cond_cut_stamps(b) || !cond_unify(b, 0, 1)) {
         return false;
     }
     b->type.is_nullable = may_be_null;

@@ -6,6 +6,7 @@
 #include "engine/data/schema.h"
 #include "engine/expr/family.h"
 #include "engine/expr/json_path.h"
+#include "engine/expr/nest.h"
 #include "engine/expr/number.h"
 #include "engine/expr/promote.h"
 
@@ -263,6 +264,54 @@ static void json_give_node(struct call *k, uint32_t r, uint32_t node, bool is_wr
     }
 }
 
+/* --- JSON_QUERY RETURNING ARRAY<STRING>: elements as text, JSON null as NULL. */
+
+static void json_add(struct call *k, uint32_t r, uint32_t node)
+{
+    struct json_look *j = k->state;
+    const struct json_node *n = &j->tree.node[node];
+    bool is_null = n->kind == JSON_NULL;
+    j->out.len = 0;
+    if (n->kind == JSON_STRING) {
+        (void)json_put_unescaped(&j->out, n->text, n->len);
+    } else {
+        json_put_node(&j->out, &j->tree, node);
+    }
+    const char *bytes = is_null ? NULL : j->out.bytes ? j->out.bytes : "";
+    if (j->out.is_broken ||
+        !nest_append_text(k->home, k->out, 0, bytes, is_null ? 0 : j->out.len)) {
+        call_broken(k, SR_ENOMEM);
+    }
+    ((struct sr_span *)k->out->values)[r].len++;
+}
+
+/* False: the node is no array. Node 0 is an empty one. */
+static bool json_give_array(struct call *k, uint32_t r, uint32_t node, bool is_wrapped)
+{
+    struct json_look *j = k->state;
+    if (node && !is_wrapped && j->tree.node[node].kind != JSON_ARRAY) {
+        return false;
+    }
+    call_span(k, r, k->out->child[0]->rows, 0);
+    if (is_wrapped) {
+        json_add(k, r, node);
+        return true;
+    }
+    for (uint32_t i = node ? j->tree.node[node].first : 0; i; i = j->tree.node[i].next) {
+        json_add(k, r, i);
+    }
+    return true;
+}
+
+static void json_give_empty(struct call *k, uint32_t r, enum json_instead instead)
+{
+    if (k->out->type.kind == SR_ARRAY) {
+        (void)json_give_array(k, r, 0, false);
+    } else {
+        call_text(k, r, instead == JSON_GIVE_ARRAY ? "[]" : "{}", 2);
+    }
+}
+
 static void json_query_row(struct call *k, uint32_t r)
 {
     struct json_look *j = k->state;
@@ -274,10 +323,15 @@ static void json_query_row(struct call *k, uint32_t r)
     bool is_scalar = node && !is_wrapped && json_is_scalar(j, node);
     bool is_empty = !why && j->path.is_lax && (node == 0 || is_scalar);
     enum json_instead instead = is_empty ? j->on_empty : j->on_error;
-    if (!why && node && !is_scalar) {
+    bool is_good = !why && node && !is_scalar;
+    if (is_good && k->out->type.kind == SR_ARRAY) {
+        if (!json_give_array(k, r, node, is_wrapped) && !json_nothing(k, r, j->on_error, NULL)) {
+            (void)json_give_array(k, r, 0, false);
+        }
+    } else if (is_good) {
         json_give_node(k, r, node, is_wrapped);
     } else if (!json_nothing(k, r, instead, why)) {
-        call_text(k, r, instead == JSON_GIVE_ARRAY ? "[]" : "{}", 2);
+        json_give_empty(k, r, instead);
     }
 }
 
@@ -424,8 +478,15 @@ static bool json_bind_query(struct bind_call *b)
     }
     b->type = type_nullable(b->arg[JSON_TYPE]->type, true);
     b->kernel = &json_k_query;
-    return sr_is_text(b->type.kind) ||
-           bind_fails(b, "JSON_QUERY can return STRING, not %s yet", type_text(b->arena, &b->type));
+    bool is_array = b->type.kind == SR_ARRAY && b->type.child[0].type.kind == SR_VARCHAR;
+    for (uint32_t i = JSON_ON_EMPTY; is_array && i <= JSON_ON_ERROR; i++) {
+        if (json_word_is(b->arg[i], "EMPTY OBJECT")) {
+            return bind_fails(b, "EMPTY OBJECT is no ARRAY: write EMPTY ARRAY");
+        }
+    }
+    return sr_is_text(b->type.kind) || is_array ||
+           bind_fails(b, "JSON_QUERY can return STRING and ARRAY<STRING>, not %s",
+                      type_text(b->arena, &b->type));
 }
 
 static bool json_bind_exists(struct bind_call *b)
@@ -453,7 +514,8 @@ static const struct func json_funcs[] = {
     JSON_ROW("JSON_QUERY", 2, JSON_ARGS, json_bind_query, 0,
              "JSON_QUERY(json STRING, path STRING [{WITHOUT | WITH [CONDITIONAL]} WRAPPER] "
              "[{NULL | ERROR | EMPTY ARRAY | EMPTY OBJECT} ON EMPTY] [... ON ERROR]) -> STRING",
-             "The array or object at the path, as JSON with its keys in order."),
+             "The array or object at the path, as JSON with its keys in order; with RETURNING "
+             "ARRAY<STRING> in front of the wrapper an array as one, each element as text."),
     JSON_ROW("JSON_EXISTS", 2, JSON_ARGS, json_bind_exists, 0,
              "JSON_EXISTS(json STRING, path STRING [{TRUE | FALSE | UNKNOWN | ERROR} ON ERROR]) -> "
              "BOOLEAN",

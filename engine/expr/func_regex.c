@@ -3,7 +3,10 @@
 
 #include "engine/base/error.h"
 #include "engine/data/pool.h"
+#include "engine/data/schema.h"
 #include "engine/expr/family.h"
+#include "engine/expr/nest.h"
+#include "engine/expr/promote.h"
 #include "engine/expr/regex.h"
 #include "engine/expr/utf8.h"
 
@@ -171,6 +174,67 @@ static const struct kernel regex_k_replace = {.run = regex_replace,
                                               .prepare = regex_prepare,
                                               .release = regex_release};
 
+/* --- All of them, as an array. ---------------------------------------------------------------- */
+
+/* One group of every find; one that took no part is NULL. False: told already. */
+static bool regex_collect(struct call *k, uint32_t r, uint32_t group)
+{
+    uint32_t len, from, to, all_from, all_to, at = 0, n = 0, first = k->out->child[0]->rows;
+    const char *s = call_get(k, 0, r, &len);
+    bool is_told = false;
+    while (at <= len && regex_at_row(k, r, s, len, at, &is_told) &&
+           regex_group(k->state, 0, &all_from, &all_to)) {
+        bool is_in = regex_group(k->state, group, &from, &to);
+        if (!nest_append_text(k->home, k->out, 0, is_in ? s + from : NULL, is_in ? to - from : 0)) {
+            call_broken(k, SR_ENOMEM);
+            return false;
+        }
+        at = regex_behind(s, len, all_from, all_to);
+        n++;
+    }
+    call_span(k, r, first, n);
+    return !is_told;
+}
+
+static void regex_all(struct call *k)
+{
+    CALL_EACH_ROW(k, r)
+    {
+        int32_t group = 1;
+        bool is_told = false, has_args = true;
+        for (uint32_t i = 0; i < k->args; i++) {
+            has_args = has_args && valid_bit(k->arg[i]->valid, r);
+        }
+        if (has_args && k->args > 2) {
+            group = call_int(k, 2, r);
+        }
+        bool is_good = has_args && group >= 0 && regex_pattern(k, r, &is_told) &&
+                       (uint32_t)group <= regex_groups(k->state);
+        if (is_good) {
+            (void)regex_collect(k, r, (uint32_t)group);
+        } else if (!is_told) {
+            call_null(k, r);
+        }
+    }
+}
+static const struct kernel regex_k_all = {.run = regex_all,
+                                          .flags = KERNEL_FAILS | KERNEL_NULLS,
+                                          .prepare = regex_prepare,
+                                          .release = regex_release};
+
+static bool regex_bind_all(struct bind_call *b)
+{
+    struct sr_type number = type_of(SR_INT);
+    if (!sr_is_text(b->arg[0]->type.kind) || !sr_is_text(b->arg[1]->type.kind) ||
+        (b->args > 2 && !bind_coerce(b, 2, &number))) {
+        return false;
+    }
+    b->type = nest_type(b->arena, type_with(SR_VARCHAR, SR_LENGTH_MAX, 0), NULL);
+    b->type.is_nullable = true;
+    b->kernel = &regex_k_all;
+    return b->type.kind != SR_NULL;
+}
+
 /* --- Counting and places: NULL where the pattern is none. ------------------------------------- */
 
 static int32_t regex_count_row(struct call *k, uint32_t r, bool *is_told)
@@ -256,6 +320,15 @@ static const struct func regex_funcs[] = {
      .forms = "REGEXP_EXTRACT(text STRING, pattern STRING [, group INT]) -> STRING",
      .doc = "What the group of the regular expression matched first; group 0, the default, is the "
             "whole. NULL when nothing is found."},
+    {.name = "REGEXP_EXTRACT_ALL",
+     .family = "text",
+     .bind = regex_bind_all,
+     .min = 2,
+     .max = 3,
+     .forms = "REGEXP_EXTRACT_ALL(text STRING, pattern STRING [, group INT]) -> ARRAY<STRING>",
+     .doc = "What the group of the regular expression matched, at every place where it is found; "
+            "group 1 is the default, 0 the whole. NULL when there is no such group, or the pattern "
+            "is none."},
     {.name = "REGEXP_REPLACE",
      .family = "text",
      .bind = bind_simple,

@@ -8,6 +8,7 @@
  *   EXTRACT(DAY FROM x)   EXTRACT('DAY', x)         FLOOR(x TO DAY)            FLOOR(x, 'DAY')
  *   POSITION(a IN b)      POSITION(a, b)            SUBSTRING(x FROM a FOR b)  SUBSTRING(x, a, b)
  *   x BETWEEN SYMMETRIC a AND b                     BETWEEN SYMMETRIC(x, a, b)
+ *   x > ALL (a, b)        >(x, ALL(a, b))
  *   a[1]                  ITEM(a, 1)                (a, b)                     ROW(a, b)
  *
  * Trees live in an arena, are immutable once parsed, and are at most AST_DEPTH_MAX deep, so that
@@ -30,7 +31,7 @@ enum ast_kind {
     AST_STRING,   /* name, len: without quotes */
     AST_BINARY,   /* name, len: the hex digits */
     AST_MOMENT,   /* unit "DATE", "TIME" or "TIMESTAMP"; name, len: the text */
-    AST_INTERVAL, /* name, len: the text; unit, unit_to; is_negative */
+    AST_INTERVAL, /* name, len: the text; unit, unit_to, digits; is_negative */
     AST_NAME,     /* item: AST_WORD parts of a.b.c */
     AST_WORD,     /* name */
     AST_STAR,     /* `*`, or `t.*` with item[0] the AST_NAME t */
@@ -61,6 +62,7 @@ struct ast {
     uint32_t len;        /* of name */
     const char *unit;    /* in upper case */
     const char *unit_to; /* INTERVAL ... unit TO unit_to; NULL: single */
+    uint32_t digits;     /* of the first field of an INTERVAL */
     bool is_distinct, is_negative, is_try;
     uint32_t count;
     const struct ast *const *item;

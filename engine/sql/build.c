@@ -1,5 +1,6 @@
 #include "engine/sql/parser.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine/sql/grammar.h"
@@ -345,12 +346,24 @@ struct ast *ast_case(struct parser *p, const struct ast *subject, const struct a
     return branches && l ? ast_call(p, "CASE", ast_push(p, l, otherwise)) : NULL;
 }
 
+uint32_t ast_precision(struct parser *p, struct token t)
+{
+    return t.len == 0 ? 2 : (uint32_t)strtoul(p->text + t.at, NULL, 10);
+}
+
+/* Flink's literals are decimals first: there is no minus zero among them. */
+static bool ast_is_zero(const struct ast *n)
+{
+    const char *s = n->name + strspn(n->name, "0.");
+    return *s == '\0' || *s == 'e' || *s == 'E';
+}
+
 struct ast *ast_negate(struct parser *p, const struct ast *n)
 {
     if (n && n->kind == AST_NUMBER && !n->is_negative) {
         struct ast *signed_one = arena_copy(p->arena, n, sizeof(*n));
         if (signed_one) {
-            signed_one->is_negative = true;
+            signed_one->is_negative = !ast_is_zero(n);
         }
         return signed_one;
     }

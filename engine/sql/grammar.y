@@ -67,7 +67,7 @@
 %type fname {struct token}
 %type unit {struct token}
 %type unit_to {struct token}
-%type precision {int}
+%type precision {struct token}
 %type sign {int}
 %type distinct {int}
 %type item {struct ast *}
@@ -126,6 +126,25 @@ expr(A) ::= expr(X) LT expr(Y).                { A = ast_call2(p, "<", X, Y); }
 expr(A) ::= expr(X) LE expr(Y).                { A = ast_call2(p, "<=", X, Y); }
 expr(A) ::= expr(X) GT expr(Y).                { A = ast_call2(p, ">", X, Y); }
 expr(A) ::= expr(X) GE expr(Y).                { A = ast_call2(p, ">=", X, Y); }
+
+expr(A) ::= expr(X) EQ ALL LP exprs(L) RP(T). {
+    A = ast_span(ast_call2(p, "=", X, ast_call(p, "ALL", L)), X ? X->at : 0, T.at + 1);
+}
+expr(A) ::= expr(X) NE ALL LP exprs(L) RP(T). {
+    A = ast_span(ast_call2(p, "<>", X, ast_call(p, "ALL", L)), X ? X->at : 0, T.at + 1);
+}
+expr(A) ::= expr(X) LT ALL LP exprs(L) RP(T). {
+    A = ast_span(ast_call2(p, "<", X, ast_call(p, "ALL", L)), X ? X->at : 0, T.at + 1);
+}
+expr(A) ::= expr(X) LE ALL LP exprs(L) RP(T). {
+    A = ast_span(ast_call2(p, "<=", X, ast_call(p, "ALL", L)), X ? X->at : 0, T.at + 1);
+}
+expr(A) ::= expr(X) GT ALL LP exprs(L) RP(T). {
+    A = ast_span(ast_call2(p, ">", X, ast_call(p, "ALL", L)), X ? X->at : 0, T.at + 1);
+}
+expr(A) ::= expr(X) GE ALL LP exprs(L) RP(T). {
+    A = ast_span(ast_call2(p, ">=", X, ast_call(p, "ALL", L)), X ? X->at : 0, T.at + 1);
+}
 
 expr(A) ::= expr(X) IS NULL(T).                { A = ast_postfix(p, "IS NULL", X, T); }
 expr(A) ::= expr(X) IS NOT NULL(T).            { A = ast_postfix(p, "IS NOT NULL", X, T); }
@@ -244,10 +263,11 @@ literal(A) ::= FALSE(T).                       { A = ast_upper(p, AST_BOOL, T); 
 literal(A) ::= DATE(U) STRING(T).              { A = ast_moment(p, U, T); }
 literal(A) ::= TIME(U) STRING(T).              { A = ast_moment(p, U, T); }
 literal(A) ::= TIMESTAMP(U) STRING(T).         { A = ast_moment(p, U, T); }
-literal(A) ::= INTERVAL(I) sign(S) STRING(T) unit(U) precision unit_to(V). {
+literal(A) ::= INTERVAL(I) sign(S) STRING(T) unit(U) precision(D) unit_to(V). {
     A = ast_span(ast_string(p, AST_INTERVAL, T), I.at, V.len ? V.at + V.len : U.at + U.len);
     if (A) {
         A->is_negative = S;
+        A->digits = ast_precision(p, D);
         A->unit = ast_copy_upper(p, U);
         A->unit_to = V.len ? ast_copy_upper(p, V) : NULL;
     }
@@ -259,9 +279,9 @@ unit(A) ::= UNIT(T).                           { A = T; }
 unit(A) ::= ID(T).                             { A = T; }
 unit_to(A) ::= . [OR]                          { A = (struct token){0, 0}; }
 unit_to(A) ::= TO unit(U) precision.           { A = U; }
-precision ::= .
-precision ::= LP NUMBER RP.
-precision ::= LP NUMBER COMMA NUMBER RP.
+precision(A) ::= .                             { A = (struct token){0, 0}; }
+precision(A) ::= LP NUMBER(T) RP.              { A = T; }
+precision(A) ::= LP NUMBER(T) COMMA NUMBER RP. { A = T; }
 
 /* --- Calls ------------------------------------------------------------------------------------ */
 

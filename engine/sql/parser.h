@@ -42,6 +42,8 @@ struct ast *ast_leaf(struct parser *p, enum ast_kind kind, struct token t); /* n
 struct ast *ast_word(struct parser *p, struct token t);                     /* without backticks */
 struct ast *ast_upper(struct parser *p, enum ast_kind kind, struct token t);
 struct ast *ast_string(struct parser *p, enum ast_kind kind, struct token t); /* '..' unquoted */
+/* Of the first field of an INTERVAL, by what stands behind its unit; 2 when nothing does. */
+uint32_t ast_precision(struct parser *p, struct token t);
 struct ast *ast_moment(struct parser *p, struct token unit, struct token text);
 struct ast *ast_unicode(struct parser *p, struct token t, struct token escape); /* U&'d!0061' */
 /* (a, b) OVERLAPS (c, d), and (a - b) DAY. */
