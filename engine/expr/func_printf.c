@@ -221,7 +221,7 @@ static uint32_t format_integer(const struct sr_column *c, uint32_t r, int64_t *v
 {
     enum sr_kind kind = c->type.kind;
     if (kind == SR_TINYINT) {
-        *v = ((const int8_t *)c->values)[r];
+        *v = (int64_t)((const int8_t *)c->values)[r];
         return 8;
     }
     if (kind == SR_SMALLINT) {
@@ -265,7 +265,7 @@ static enum format_rc format_int(struct format_run *x, const struct format *f,
     return format_signed(x, f, is_negative);
 }
 
-/* --- Real numbers: the shortest digits, rounded half up, as Java does. -------------------------- */
+/* --- Real numbers: the shortest digits, rounded half up, as Java does. ------------ */
 
 /* 0.d1d2d3... * 10^point */
 struct format_real {
