@@ -114,7 +114,7 @@ def every_word_of_a_command_line_is_completed(p):
     assert complete(p, "checkpoints", "v") == ["verify"] and complete(p, "checkpoints", "list", "") == [":files"]
     assert complete(p, "completion", "") == ["bash", "zsh", "fish"]
     assert complete(p, "init", "sq") == ["sqlite"] and complete(p, "init", "filesystem", "cs") == ["csv"]
-    assert complete(p, "functions", "regexp_e") == ["regexp_extract"]
+    assert complete(p, "functions", "regexp_e") == ["regexp_extract", "regexp_extract_all"]
     assert complete(p, "help", "exit") == ["exit-codes"] and complete(p, "no-such", "") == []
     assert complete(p, "run", "-p", "") == [] and complete(p, "connectors", "--g") == ["--guarantees"]
 

@@ -18,7 +18,7 @@ sources:
     format: csv
     {more}
     schema: {{k: STRING, ts: TIMESTAMP(3), v: BIGINT}}
-    watermark: ts AS ts - INTERVAL '{delay}' SECOND
+    watermark: ts AS ts - INTERVAL '{delay}' SECOND(3)
 transforms:
   w:
     {window}
@@ -275,7 +275,7 @@ def only_rows_whose_watermark_is_not_null_move_it(p):  # punctuated
                                   (("row", 15000), ("row", 1000), ("mark", 12000), ("row", 2000), ("row", 13000))))
     job = JOB.format(name="marks", path=p.dir / "events.csv", delay=0, window=SHORT.format(window="TUMBLE(ts, INTERVAL '10' SECOND)"),
                      out=p.dir / "out.csv", more="")
-    job = job.replace("ts AS ts - INTERVAL '0' SECOND", "ts AS CASE WHEN k = 'mark' THEN ts END")
+    job = job.replace("ts AS ts - INTERVAL '0' SECOND(3)", "ts AS CASE WHEN k = 'mark' THEN ts END")
     done = ok(p.run("run", p.write("job.yaml", job)))
     assert "aggregated 4 + late 1 " in done.stderr.decode(), done.stderr.decode()
 
