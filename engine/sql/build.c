@@ -163,7 +163,8 @@ static uint32_t build_utf8(char *to, uint32_t code)
     return n;
 }
 
-/* The code behind a mark, of so many hex digits from byte `from` on. */
+/* The code behind a mark, of so many hex digits from byte `from` on; surrogates are no
+ * characters. */
 static bool build_code(const struct ast *n, uint32_t from, uint32_t digits, uint32_t *code)
 {
     if (from + digits > n->len) {
@@ -178,7 +179,7 @@ static bool build_code(const struct ast *n, uint32_t from, uint32_t digits, uint
         sum = sum << 4 | (uint32_t)hex;
     }
     *code = sum;
-    return true;
+    return sum <= 0x10FFFF && (sum & 0x1FF800) != 0xD800;
 }
 
 struct ast *ast_unicode(struct parser *p, struct token t, struct token escape)
@@ -203,10 +204,10 @@ struct ast *ast_unicode(struct parser *p, struct token t, struct token escape)
             text[len++] = mark;
             i += 2;
         } else if (build_code(n, from, digits, &code)) {
-            len += build_utf8(text + len, code & 0x1FFFFF);
+            len += build_utf8(text + len, code);
             i = from + digits;
         } else {
-            parser_fail(p, t.at, NULL, "after %c stand four hex digits, or + and six", mark);
+            parser_fail(p, t.at, NULL, "after %c stand four hex digits, or + and six, of a character", mark);
             return n;
         }
     }

@@ -134,3 +134,10 @@ sinks:
     assert got[300] == {**dict.fromkeys(got[300]), **nothing}, got[300]
     done = ok(p.run("run", p.write("bad.yaml", job.replace("r.a.b AS b", "r.a.z AS b"))), 3)
     assert b"has no field 'z'" in done.stderr, done.stderr
+
+
+@test
+def codes_of_no_character_are_refused(p):
+    for text, want in ((r"U&'\+01F600\00E9'", "😀é\n"), (r"U&'\+1FFFFF'", None), (r"U&'\D800'", None)):
+        done = ok(p.run("eval", text), 0 if want else 3)
+        assert done.stdout.decode() == (want or ""), done
