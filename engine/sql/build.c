@@ -207,7 +207,8 @@ struct ast *ast_unicode(struct parser *p, struct token t, struct token escape)
             len += build_utf8(text + len, code);
             i = from + digits;
         } else {
-            parser_fail(p, t.at, NULL, "after %c stand four hex digits, or + and six, of a character", mark);
+            parser_fail(p, t.at, NULL,
+                        "after %c stand four hex digits, or + and six, of a character", mark);
             return n;
         }
     }
