@@ -658,31 +658,34 @@ static enum sr_polled fs_reader_show(struct fs_reader *r, struct sr_poll *p)
     return SR_POLL_DATA;
 }
 
+/* One round with a split: bytes of it, or it ends or rests, and is told. */
+static sr_rc fs_reader_go_on(struct fs_reader *r, struct fs_reading *item, struct sr_poll *p,
+                             struct sr_error *err)
+{
+    bool was_open = r->now != NULL;
+    sr_rc rc = was_open ? SR_OK : fs_reader_start(r, item, p, err);
+    if (rc == SR_OK && r->now && !was_open) {
+        rc = fs_reader_tell(r, item, p, err);
+    }
+    if (rc == SR_OK && r->now) {
+        rc = fs_reader_fill(r, p, err);
+    }
+    return rc == SR_OK && !r->now ? fs_reader_tell(r, item, p, err) : rc;
+}
+
 enum sr_polled fs_reader_poll(void *reader, struct sr_poll *p, struct sr_error *err)
 {
     struct fs_reader *r = reader;
     free(r->found_id);
     r->found_id = NULL;
     for (;;) { /* ends: each round shows bytes, finishes a split, or lets one rest */
-        struct fs_reading *item = r->now;
-        sr_rc rc = SR_OK;
+        int64_t due_us = INT64_MAX;
+        struct fs_reading *item = r->now ? r->now : fs_reader_pick(r, &due_us);
         if (!item) {
-            int64_t due_us = INT64_MAX;
-            item = fs_reader_pick(r, &due_us);
-            if (!item) {
-                p->wait = (struct sr_wait){.fd = -1, .until_us = due_us};
-                return SR_POLL_IDLE;
-            }
-            rc = fs_reader_start(r, item, p, err);
-            rc = rc == SR_OK && r->now ? fs_reader_tell(r, item, p, err) : rc;
+            p->wait = (struct sr_wait){.fd = -1, .until_us = due_us};
+            return SR_POLL_IDLE;
         }
-        if (rc == SR_OK && r->now) {
-            rc = fs_reader_fill(r, p, err);
-        }
-        if (rc == SR_OK && !r->now) {
-            rc = fs_reader_tell(r, item, p, err);
-        }
-        if (rc != SR_OK) {
+        if (fs_reader_go_on(r, item, p, err) != SR_OK) {
             return SR_POLL_FAILED;
         }
         if (r->now) {
