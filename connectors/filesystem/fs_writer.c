@@ -8,7 +8,8 @@
 
 static sr_rc fs_writer_no_memory(struct fs_writer *w, struct sr_error *err)
 {
-    return w->host->fail(w->host, err, SR_ENOMEM, "out of memory");
+    (void)w->host->fail(w->host, err, SR_ENOMEM, "out of memory");
+    return SR_ENOMEM;
 }
 
 sr_rc fs_names_add(struct fs_names *l, struct fs_part_name *name)
