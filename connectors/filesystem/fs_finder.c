@@ -556,7 +556,7 @@ enum sr_discovered fs_finder_discover(void *finder, struct sr_splits *out, struc
     int64_t began_us = h->mono_us(h);
     sr_rc rc = fs_finder_list(f, &list, err);
     if (rc == SR_OK) {
-        is_named = calloc(2 * ((size_t)list.count + 1), sizeof(*is_named)); /* and what is left alone */
+        is_named = calloc(2 * ((size_t)list.count + 1), sizeof(*is_named)); /* and what is left */
         if (!is_named) {
             (void)fs_finder_no_memory(f, err);
             rc = SR_ENOMEM;
