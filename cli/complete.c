@@ -208,6 +208,7 @@ static const struct args_option *complete_glued(const struct complete *k)
 
 void complete_words(struct cli *c, const char *const *word, uint32_t words)
 {
+    registry_load_home(c->registry);
     struct complete k = {.cli = c, .word = words > 0 ? word[words - 1] : "", .done = ""};
     if (words <= 1) {
         complete_commands(&k);

@@ -145,6 +145,7 @@ static bool connectors_one(const struct cli *c, const char *name)
 
 enum cli_exit command_connectors(struct cli *c, const struct args *a)
 {
+    registry_load_home(c->registry);
     if (args_has(a, "guarantees")) {
         connectors_guarantees(c);
         return CLI_OK;

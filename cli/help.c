@@ -277,6 +277,7 @@ static enum cli_exit help_unknown(const struct cli *c, const char *name)
 
 enum cli_exit command_help(struct cli *c, const struct args *a)
 {
+    if (args_has(a, "man") || a->words > 0) registry_load_home(c->registry);
     if (args_has(a, "man")) {
         man_print(c);
         return CLI_OK;

@@ -230,6 +230,7 @@ static enum cli_exit init_ends(struct init *n, const char *name)
                         "for the other end");
     }
     if (fault) return cli_fail(n->cli, CLI_USAGE, "init: %s", fault->words);
+    registry_load_home(r);
     const char *near = registry_nearest(r, REGISTRY_SOURCE, name);
     if (!near) near = registry_nearest(r, REGISTRY_SINK, name);
     return cli_fail(n->cli, CLI_USAGE, "init: no connector '%s'%s%s%s", name,

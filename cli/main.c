@@ -1,6 +1,7 @@
 /* Finds the command in the table, lends it the world, maps its end to an exit code. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -15,6 +16,22 @@
 #include "engine/base/nearest.h"
 #include "engine/ops/ops.h"
 
+/* Where our modules lie: BUILD/connectors of BUILD/cli/streamrun, else where they are installed. */
+static bool main_home(char *home, size_t size)
+{
+    char program[PATH_MAX];
+    ssize_t len = readlink("/proc/self/exe", program, sizeof(program) - 1);
+    program[len > 0 ? len : 0] = '\0';
+    char *name = strrchr(program, '/');
+    if (name) *name = '\0';
+    char *dir = name ? strrchr(program, '/') : NULL;
+    if (!dir) return false;
+    const char *where = strcmp(dir, "/cli") == 0 ? "connectors" : SR_LIBDIR "/streamrun";
+    *dir = '\0';
+    int n = snprintf(home, size, "%s/%s", program, where);
+    return n > 0 && (size_t)n < size;
+}
+
 static sr_rc main_register(struct cli *c, struct sr_error *err)
 {
     c->registry = registry_new();
@@ -23,8 +40,13 @@ static sr_rc main_register(struct cli *c, struct sr_error *err)
         sr_rc rc = registry_add(c->registry, connectors_builtin[i], err);
         if (rc != SR_OK) return rc;
     }
+    char home[PATH_MAX];
+    sr_rc rc = main_home(home, sizeof(home))
+                   ? registry_set_home(c->registry, home, connectors_modules, err)
+                   : SR_OK;
+    if (rc != SR_OK) return rc;
     for (uint32_t i = 0; ops_builtin[i]; i++) {
-        sr_rc rc = registry_add_op(c->registry, ops_builtin[i], err);
+        rc = registry_add_op(c->registry, ops_builtin[i], err);
         if (rc != SR_OK) return rc;
     }
     return SR_OK;

@@ -207,6 +207,7 @@ static void steps_fault_type(struct steps_one *s, enum registry_kind kind, const
                      why->words);
         return;
     }
+    registry_load_home(rd->registry);
     const char *list = steps_list(rd, kind);
     const char *nearest = registry_nearest(rd->registry, kind, name);
     const char *hint =

@@ -30,6 +30,8 @@ struct registry_table {
 struct registry {
     struct registry_table table[REGISTRY_KINDS];
     char *dir;
+    char *home;               /* of our own modules */
+    const char *const *names; /* of these; borrowed */
     struct sr_error fault;
     bool has_fault;
 };
@@ -52,6 +54,7 @@ void registry_free(struct registry *r)
         free(r->table[k].entry);
     }
     free(r->dir);
+    free(r->home);
     free(r);
 }
 
@@ -330,6 +333,20 @@ sr_rc registry_set_dir(struct registry *r, const char *dir, struct sr_error *err
     return SR_OK;
 }
 
+sr_rc registry_set_home(struct registry *r, const char *home, const char *const *names,
+                        struct sr_error *err)
+{
+    sr_assert(r && home && names);
+    char *copy = strdup(home);
+    if (!copy) {
+        return error_set(err, SR_ENOMEM, "out of memory");
+    }
+    free(r->home);
+    r->home = copy;
+    r->names = names;
+    return SR_OK;
+}
+
 /* A name of a job file must not lead out of the module directory. */
 static bool registry_is_file_name(const char *name)
 {
@@ -346,28 +363,48 @@ static bool registry_has(const struct registry *r, const char *name)
     return has;
 }
 
-/* Adds DIR/<name>.so if there is such a file. */
-static void registry_try_module(struct registry *r, const char *name)
+/* Adds DIR/<name>.so; SR_EABSENT: there is no such file. */
+static sr_rc registry_load_name(struct registry *r, const char *dir, const char *name)
 {
-    if (!r->dir || !registry_is_file_name(name)) {
-        return;
-    }
-    size_t len = strlen(r->dir) + strlen(name) + sizeof("/.so");
+    size_t len = strlen(dir) + strlen(name) + sizeof("/.so");
     char *path = malloc(len);
     if (!path) {
-        r->has_fault = true;
-        (void)error_set(&r->fault, SR_ENOMEM, "out of memory");
-        return;
+        return error_set(&r->fault, SR_ENOMEM, "out of memory");
     }
-    (void)snprintf(path, len, "%s/%s.so", r->dir, name);
+    (void)snprintf(path, len, "%s/%s.so", dir, name);
     sr_rc rc = registry_load(r, path, &r->fault);
-    /* Already there: the module was loaded before, and brings no type of this kind. */
-    r->has_fault = rc != SR_OK && rc != SR_EABSENT && rc != SR_EEXISTS;
     if (rc == SR_OK && !registry_has(r, name)) {
-        r->has_fault = true;
-        (void)error_set(&r->fault, SR_EABSENT, "%s brings nothing of the name '%s'", path, name);
+        rc = error_set(&r->fault, SR_ECONFIG, "%s brings nothing of the name '%s'", path, name);
     }
     free(path);
+    return rc;
+}
+
+static bool registry_is_own(const struct registry *r, const char *name)
+{
+    for (uint32_t i = 0; r->names && r->names[i]; i++) {
+        if (strcmp(r->names[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Adds the module of that name, if there is one. */
+static void registry_try_module(struct registry *r, const char *name)
+{
+    if (registry_is_own(r, name)) {
+        sr_rc rc = registry_load_name(r, r->home, name);
+        if (rc == SR_EABSENT) {
+            (void)error_set(&r->fault, rc, "it is a module of streamrun, and %s has no %s.so",
+                            r->home, name);
+        }
+        /* Already there: the module was loaded before, and brings no type of this kind. */
+        r->has_fault = rc != SR_OK && rc != SR_EEXISTS;
+    } else if (r->dir && registry_is_file_name(name)) {
+        sr_rc rc = registry_load_name(r, r->dir, name);
+        r->has_fault = rc != SR_OK && rc != SR_EABSENT && rc != SR_EEXISTS;
+    }
 }
 
 static const void *registry_get(struct registry *r, enum registry_kind kind, const char *name)
@@ -405,6 +442,17 @@ const struct sr_op_type *registry_op(struct registry *r, const char *name)
 const struct sr_error *registry_fault(const struct registry *r)
 {
     return r->has_fault ? &r->fault : NULL;
+}
+
+void registry_load_home(struct registry *r)
+{
+    sr_assert(r);
+    for (uint32_t i = 0; r->names && r->names[i]; i++) {
+        if (!registry_has(r, r->names[i])) {
+            registry_try_module(r, r->names[i]);
+        }
+    }
+    r->has_fault = false; /* whoever names one is told */
 }
 
 bool registry_item(const struct registry *r, enum registry_kind kind, uint32_t i,

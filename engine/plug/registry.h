@@ -23,7 +23,14 @@ sr_rc registry_load(struct registry *r, const char *path, struct sr_error *err);
 /* Where modules are looked for when a name is not known: DIR/<name>.so. Copied. */
 sr_rc registry_set_dir(struct registry *r, const char *dir, struct sr_error *err);
 
-/* By name; tries the module directory; NULL when there is none. */
+/* Our own modules, HOME/<name>.so, looked for before those of `dir`; `names` ends with NULL, is
+ * borrowed and outlives the registry. `home` is copied. */
+sr_rc registry_set_home(struct registry *r, const char *home, const char *const *names,
+                        struct sr_error *err);
+/* Loads all of them, so that registry_item lists them; one that is not there is left out. */
+void registry_load_home(struct registry *r);
+
+/* By name; tries the module directories; NULL when there is none. */
 const struct sr_source_type *registry_source(struct registry *r, const char *name);
 const struct sr_sink_type *registry_sink(struct registry *r, const char *name);
 const struct sr_format_type *registry_format(struct registry *r, const char *name);
