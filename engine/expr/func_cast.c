@@ -6,7 +6,7 @@
 #include "engine/expr/family.h"
 #include "engine/expr/promote.h"
 
-/* Never run: see layout.c. */
+/* Never run: see compile.c. */
 static void cast_run_alias(struct call *k) { (void)k; }
 const struct kernel cast_alias = {.run = cast_run_alias, .flags = KERNEL_DENSE};
 

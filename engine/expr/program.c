@@ -6,7 +6,7 @@
 #include "engine/base/assert.h"
 #include "engine/base/error.h"
 #include "engine/data/schema.h"
-#include "engine/expr/layout.h"
+#include "engine/expr/compile.h"
 #include "engine/expr/nest.h"
 #include "engine/expr/promote.h"
 #include "engine/expr/run.h"
@@ -17,7 +17,7 @@
 #define PROGRAM_DENSE_FACTOR 4u
 
 struct program {
-    struct layout layout;
+    struct code code;
     uint32_t outs;
     uint32_t *out;               /* registers */
     uint32_t picked;             /* the slot of rows that passed the condition */
@@ -36,7 +36,7 @@ static sr_rc program_make(struct program **out, const struct program_conf *conf,
     if (!p) {
         return error_set(err, SR_ENOMEM, "out of memory");
     }
-    sr_rc rc = layout_init(&p->layout, conf, is_folding, err);
+    sr_rc rc = compile_init(&p->code, conf, is_folding, err);
     if (rc == SR_OK && conf->time_zone) {
         rc = zone_load(conf->time_zone, &p->zone, err);
     }
@@ -44,8 +44,8 @@ static sr_rc program_make(struct program **out, const struct program_conf *conf,
     p->run.time_zone = conf->time_zone;
     p->run.host = conf->host;
     if (rc == SR_OK && conf->condition) {
-        p->picked = layout_filter(&p->layout, conf->condition, 0);
-        rc = p->layout.rc;
+        p->picked = compile_filter(&p->code, conf->condition, 0);
+        rc = p->code.rc;
     }
     p->outs = conf->outs;
     p->out = calloc(conf->outs > 0 ? conf->outs : 1, sizeof(*p->out));
@@ -53,8 +53,8 @@ static sr_rc program_make(struct program **out, const struct program_conf *conf,
         rc = error_set(err, SR_ENOMEM, "out of memory");
     }
     for (uint32_t i = 0; rc == SR_OK && i < conf->outs; i++) {
-        p->out[i] = layout_value(&p->layout, conf->out[i], p->picked);
-        rc = p->layout.rc;
+        p->out[i] = compile_value(&p->code, conf->out[i], p->picked);
+        rc = p->code.rc;
     }
     if (rc != SR_OK) {
         program_free(p);
@@ -72,7 +72,7 @@ sr_rc program_new(struct program **out, const struct program_conf *conf, struct 
 void program_free(struct program *p)
 {
     if (p) {
-        layout_done(&p->layout);
+        compile_done(&p->code);
         zone_free(p->zone);
         free(p->run.words);
         free(p->out);
@@ -127,10 +127,11 @@ static void program_mark(const struct slot *s, const struct sr_column *c, enum p
 
 static void program_pick(struct program *p, const struct step *s)
 {
-    struct layout *l = &p->layout;
-    const struct slot *from = l->slot[s->slot];
-    struct slot *to = l->slot[s->to], *rest = s->rest == LAYOUT_NONE ? NULL : l->slot[s->rest];
-    program_mark(from, l->reg[s->arg[0]].col, s->by, p->mark);
+    struct code *code = &p->code;
+    const struct slot *from = code->slot[s->slot];
+    struct slot *to = code->slot[s->to],
+                *rest = s->rest == COMPILE_NONE ? NULL : code->slot[s->rest];
+    program_mark(from, code->reg[s->arg[0]].col, s->by, p->mark);
     uint32_t n = 0, m = 0;
     for (uint32_t i = 0; i < from->n; i++) {
         to->space[n] = (uint16_t)slot_row(from, i);
@@ -161,7 +162,7 @@ static bool program_column(struct program *p, const struct step *s, struct sr_co
     if (sr_is_nested(c->type.kind)) {
         nest_blank(c, c->rows);
     }
-    p->layout.reg[s->out].col = c;
+    p->code.reg[s->out].col = c;
     *out = c;
     return true;
 }
@@ -203,11 +204,11 @@ static void program_narrow(struct program *p, struct call *k)
 
 static struct call program_call_of(struct program *p, const struct step *s, struct sr_column **arg)
 {
-    struct layout *l = &p->layout;
+    struct code *code = &p->code;
     for (uint32_t i = 0; i < s->args; i++) {
-        arg[i] = l->reg[s->arg[i]].col;
+        arg[i] = code->reg[s->arg[i]].col;
     }
-    const struct slot *slot = l->slot[s->slot];
+    const struct slot *slot = code->slot[s->slot];
     return (struct call){.arg = arg,
                          .args = s->args,
                          .is_constant = s->is_constant,
@@ -250,7 +251,7 @@ static void program_call(struct program *p, const struct step *s, struct sr_colu
 static void program_compare(struct program *p, const struct step *s, struct sr_column **arg)
 {
     struct call k = program_call_of(p, s, arg);
-    struct slot *to = p->layout.slot[s->to];
+    struct slot *to = p->code.slot[s->to];
     uint64_t valid[SR_BATCH_WORDS];
     to->n = s->kernel->pick(&k, to->space);
     if (program_and(&k, p->run.rows, valid)) {
@@ -289,8 +290,8 @@ static struct sr_buffer *program_common(const struct program *p, const struct st
 {
     struct sr_buffer *one = NULL;
     for (uint32_t i = 0; i < s->args; i++) {
-        struct sr_buffer *b = p->layout.reg[s->arg[i]].col->bytes;
-        if (p->layout.slot[s->under[i]]->n == 0 || b == p->run.empty || b == p->layout.empty) {
+        struct sr_buffer *b = p->code.reg[s->arg[i]].col->bytes;
+        if (p->code.slot[s->under[i]]->n == 0 || b == p->run.empty || b == p->code.empty) {
             continue;
         }
         if (one && b != one) {
@@ -306,8 +307,8 @@ static void program_gather(struct program *p, const struct step *s, struct sr_co
 {
     struct sr_span *span = out->values;
     for (uint32_t i = 0; i < s->args; i++) {
-        const struct sr_column *c = p->layout.reg[s->arg[i]].col;
-        const struct slot *from = p->layout.slot[s->under[i]];
+        const struct sr_column *c = p->code.reg[s->arg[i]].col;
+        const struct slot *from = p->code.slot[s->under[i]];
         const char *text = column_text(c);
         for (uint32_t j = 0; j < from->n; j++) {
             uint32_t r = slot_row(from, j);
@@ -326,10 +327,10 @@ static void program_choose_nested(struct program *p, const struct step *s, struc
 {
     bool is_good = true;
     for (uint32_t i = 0; i < s->args; i++) {
-        const struct slot *from = p->layout.slot[s->under[i]];
+        const struct slot *from = p->code.slot[s->under[i]];
         for (uint32_t j = 0; j < from->n && is_good; j++) {
             uint32_t r = slot_row(from, j);
-            is_good = nest_copy(p->run.home, out, r, p->layout.reg[s->arg[i]].col, r);
+            is_good = nest_copy(p->run.home, out, r, p->code.reg[s->arg[i]].col, r);
         }
     }
     if (!is_good || !column_finish(p->run.home, out, p->run.rows)) {
@@ -348,7 +349,7 @@ static void program_choose(struct program *p, const struct step *s)
         return;
     }
     for (uint32_t i = 0; i < s->args; i++) {
-        program_copy(out, p->layout.reg[s->arg[i]].col, p->layout.slot[s->under[i]]);
+        program_copy(out, p->code.reg[s->arg[i]].col, p->code.slot[s->under[i]]);
     }
     if (!type_is_string(out->type.kind)) {
         return;
@@ -370,7 +371,7 @@ static void program_choose(struct program *p, const struct step *s)
 static void program_steps(struct program *p)
 {
     struct sr_column *arg[CALL_ARGS_MAX];
-    for (const struct step *s = p->layout.first; s && p->run.rc == SR_OK; s = s->next) {
+    for (const struct step *s = p->code.first; s && p->run.rc == SR_OK; s = s->next) {
         switch (s->kind) {
         case STEP_CALL:
             program_call(p, s, arg);
@@ -418,7 +419,7 @@ static struct sr_column *program_spread(struct program *p, const struct sr_colum
 static void program_outputs(struct program *p, struct sr_column **col)
 {
     for (uint32_t i = 0; i < p->outs; i++) {
-        struct reg *r = &p->layout.reg[p->out[i]];
+        struct reg *r = &p->code.reg[p->out[i]];
         col[i] = r->kind == REGISTER_CONSTANT ? program_spread(p, r->col) : column_hold(r->col);
         if (!col[i]) {
             p->run.rc = SR_ENOMEM;
@@ -434,7 +435,7 @@ static void program_outputs(struct program *p, struct sr_column **col)
  * taken. */
 static void program_bads(struct program *p, struct program_result *r)
 {
-    const struct slot *base = p->layout.slot[0];
+    const struct slot *base = p->code.slot[0];
     uint32_t i = 0;
     for (; i < base->n; i++) {
         uint32_t row = slot_row(base, i);
@@ -450,7 +451,7 @@ static void program_bads(struct program *p, struct program_result *r)
     }
     r->used = i;
     uint32_t end = i < base->n ? slot_row(base, i) : UINT32_MAX, n = 0;
-    const struct slot *picked = p->layout.slot[p->picked];
+    const struct slot *picked = p->code.slot[p->picked];
     for (uint32_t k = 0; k < picked->n; k++) {
         uint32_t row = slot_row(picked, k);
         if (row < end && !run_has_failed(&p->run, row)) {
@@ -463,8 +464,8 @@ static void program_bads(struct program *p, struct program_result *r)
 
 static void program_end(struct program *p)
 {
-    for (uint32_t i = 0; i < p->layout.regs; i++) {
-        struct reg *r = &p->layout.reg[i];
+    for (uint32_t i = 0; i < p->code.regs; i++) {
+        struct reg *r = &p->code.reg[i];
         if (r->kind == REGISTER_COMPUTED) {
             column_release(r->col);
         }
@@ -481,19 +482,19 @@ sr_rc program_run(struct program *p, struct sr_home *home, const struct sr_view 
 {
     sr_assert(from <= v->picked && v->rows <= SR_BATCH_ROWS);
     p->run.home = home;
-    p->run.empty = p->layout.empty;
+    p->run.empty = p->code.empty;
     p->run.rows = v->rows;
     p->run.rc = SR_OK;
     p->run.now_us = INT64_MIN;
-    for (uint32_t i = 0; i < p->layout.regs; i++) {
-        struct reg *g = &p->layout.reg[i];
+    for (uint32_t i = 0; i < p->code.regs; i++) {
+        struct reg *g = &p->code.reg[i];
         g->col = g->kind == REGISTER_INPUT ? v->col[g->column] : g->col;
     }
-    struct slot *base = p->layout.slot[0];
+    struct slot *base = p->code.slot[0];
     program_base(base, v, from);
     program_steps(p);
     if (p->run.rc == SR_OK) {
-        const struct slot *picked = p->layout.slot[p->picked];
+        const struct slot *picked = p->code.slot[p->picked];
         r->picked = picked->n;
         r->sel = picked->sel;
         r->bads = 0;

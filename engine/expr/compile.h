@@ -1,19 +1,19 @@
-/* The straight list of steps that a program is, and the compiler that lays it out.
+/* The code of a program, a straight list of steps, and the compiler that lays it out.
  *
  * Registers hold columns: of the input, of constants, or computed by a step. Slots hold selections:
  * slot 0 is the live rows; a step under a slot computes the rows of that slot, and every slot is a
  * part of its parent. So a register computed under a slot is good under every slot below it, and
  * what a row does not need (a branch of CASE, the right of FALSE AND) is never computed for it.
  */
-#ifndef SR_EXPR_LAYOUT_H
-#define SR_EXPR_LAYOUT_H
+#ifndef SR_EXPR_COMPILE_H
+#define SR_EXPR_COMPILE_H
 
 #include "engine/base/arena.h"
 #include "engine/data/pool.h"
 #include "engine/expr/kernel.h"
 #include "engine/expr/program.h"
 
-#define LAYOUT_NONE UINT32_MAX
+#define COMPILE_NONE UINT32_MAX
 
 enum register_kind { REGISTER_INPUT, REGISTER_CONSTANT, REGISTER_COMPUTED };
 
@@ -48,7 +48,7 @@ struct step {
     const struct expr *e;
     const struct kernel *kernel;
     void *state;
-    uint32_t out, slot, to, rest; /* LAYOUT_NONE: none */
+    uint32_t out, slot, to, rest; /* COMPILE_NONE: none */
     uint32_t args;
     const uint32_t *arg;     /* registers */
     const uint32_t *under;   /* slots, STEP_CHOOSE */
@@ -56,7 +56,7 @@ struct step {
     struct step *next;
 };
 
-struct layout {
+struct code {
     struct arena *arena;
     struct sr_home *home; /* of constants */
     struct sr_buffer *empty;
@@ -73,12 +73,12 @@ struct layout {
     struct sr_error *err;
 };
 
-sr_rc layout_init(struct layout *l, const struct program_conf *conf, bool is_folding,
-                  struct sr_error *err);
-void layout_done(struct layout *l); /* half-built ones allowed */
-/* The register that holds e under a slot; LAYOUT_NONE when rc is set. */
-uint32_t layout_value(struct layout *l, const struct expr *e, uint32_t slot);
+sr_rc compile_init(struct code *code, const struct program_conf *conf, bool is_folding,
+                   struct sr_error *err);
+void compile_done(struct code *code); /* half-built ones allowed */
+/* The register that holds e under a slot; COMPILE_NONE when rc is set. */
+uint32_t compile_value(struct code *code, const struct expr *e, uint32_t slot);
 /* The slot of the rows of `slot` for which e is TRUE. */
-uint32_t layout_filter(struct layout *l, const struct expr *e, uint32_t slot);
+uint32_t compile_filter(struct code *code, const struct expr *e, uint32_t slot);
 
 #endif
