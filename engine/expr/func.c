@@ -11,9 +11,9 @@
 #include "engine/expr/promote.h"
 
 static const struct func_family *const func_families[] = {
-    &func_arith, &func_compare,   &func_cond, &func_math,  &func_text,  &func_regex, &func_time,
-    &func_clock, &func_span,      &func_cast, &func_code,  &func_word,  &func_url,   &func_random,
-    &func_json,  &func_json_make, &func_nest, &func_split, &func_printf};
+    &func_arith, &func_compare,   &func_cond, &func_math,  &func_text, &func_regex, &func_time,
+    &func_clock, &func_span,      &func_cast, &func_code,  &func_word, &func_url,   &func_random,
+    &func_json,  &func_json_make, &func_nest, &func_array, &func_map,  &func_split, &func_printf};
 
 #define FUNC_FAMILIES (sizeof(func_families) / sizeof(func_families[0]))
 
