@@ -254,8 +254,7 @@ static bool csv_decode_finish(struct csv_decoder *x, struct sr_decode *d, uint32
     }
     sr_row_drop(b);
     if (x->dialect.is_lenient) {
-        d->skipped++;
-        x->host->count(x->host, "parse-errors", 1);
+        d->ignored++;
         return true;
     }
     struct sr_bad *bad = value_bad(d, at, len);
@@ -516,7 +515,7 @@ static sr_rc csv_decode_message(struct csv_decoder *x, struct sr_decode *d, bool
 sr_rc csv_decode(void *dec, struct sr_decode *d, struct sr_error *err)
 {
     struct csv_decoder *x = dec;
-    d->used = d->bads = d->skipped = 0;
+    d->used = d->bads = d->skipped = d->ignored = d->left_out = 0;
     x->scan.index.has_high = false;
     x->picks = 0;
     for (uint32_t c = 0; c < x->columns.count; c++) {

@@ -176,8 +176,7 @@ static bool json_decode_refuse(struct json_decoder *x, struct sr_decode *d, uint
                                uint32_t len, const struct json_fault *fault)
 {
     if (x->is_lenient) {
-        d->skipped++;
-        x->host->count(x->host, "parse-errors", 1);
+        d->ignored++;
         return true;
     }
     struct sr_bad *bad = value_bad(d, at, len);
@@ -201,7 +200,7 @@ static enum json_end json_decode_record(struct json_decoder *x, struct sr_decode
     }
     json_decode_undo(d->out, base);
     if (end == JSON_SKIPPED) {
-        d->skipped++;
+        d->left_out++;
     } else if (end == JSON_BAD) {
         if (!fault.value && !fault.is_content) {
             fault.words = w->fault;
@@ -369,7 +368,7 @@ static void json_decode_stream(struct json_decoder *x, struct sr_decode *d)
 sr_rc json_decode(void *dec, struct sr_decode *d, struct sr_error *err)
 {
     struct json_decoder *x = dec;
-    d->used = d->bads = d->skipped = 0;
+    d->used = d->bads = d->skipped = d->ignored = d->left_out = 0;
     x->buffer = d->buffer;
     node_use_buffer(d->out, d->buffer);
     if (!d->record) {

@@ -300,8 +300,11 @@ sr_rc source_decode(struct source *s, struct sr_error *err)
     if (rc == SR_OK) rc = source_call_decoder(s, all - b->used, &d, err);
     if (rc == SR_OK) rc = source_decoded(s, &d, before, first, err);
     if (rc != SR_OK) return rc;
-    counters_add(&s->count, COUNTER_in, s->rows.rows - before);
-    pace_spend(&s->pace, s->rows.rows - before + d.bads);
+    uint32_t records = s->rows.rows - before + d.ignored + d.left_out;
+    counters_add(&s->count, COUNTER_in, records);
+    counters_add(&s->count, COUNTER_skipped, d.ignored);
+    counters_add(&s->count, COUNTER_filtered, d.left_out);
+    pace_spend(&s->pace, records + d.bads);
     counters_add(&s->count, COUNTER_bytes_in, (int64_t)source_used_bytes(&d));
     b->used += d.used;
     bool is_full = sr_builder_is_full(&s->rows);

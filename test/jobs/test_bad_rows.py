@@ -326,3 +326,21 @@ sinks:
     done = ok(p.run("run", job), 1)
     assert b"killed the process 3 times in a row" in done.stderr and b"in.csv" in done.stderr, done.stderr
     ok(p.run("run", job), -6)  # tried once more, as was said
+
+
+@test
+def what_a_format_lets_go_is_counted(p):
+    """Bad records that ignore-parse-errors lets go are skipped; null, [] and changes nobody wants are filtered: the sums agree."""
+    sink = "sinks: {out: {from: in, connector: print}}\n"
+    p.write("in.json", '{"a":1}\n{"a":x}\nnull\n[]\n[{"a":2},{"a":3}]\n\nno\n')
+    job = p.write("j.yaml", "sources: {in: {connector: filesystem, path: in.json, format: json, json.ignore-parse-errors: true, schema: {a: INT}}}\n" + sink)
+    done = ok(p.run("run", job, "--fail-on-dead-letter"), 6)
+    assert b"read 7 = written 3 + filtered 2 + aggregated 0 + late 0 + dead-lettered 0 + skipped 2" in done.stderr, done.stderr
+    p.write("in.csv", "1,a\nx,b,c\n3\n\n4,d\n,,,,\n")
+    job = p.write("c.yaml", "sources: {in: {connector: filesystem, path: in.csv, format: csv, csv.ignore-parse-errors: true, schema: {a: INT, b: STRING}}}\n" + sink)
+    done = ok(p.run("run", job))
+    assert b"read 5 = written 3 + filtered 0 + aggregated 0 + late 0 + dead-lettered 0 + skipped 2" in done.stderr, done.stderr
+    p.write("in.cdc", '{"op":"c","after":{"a":1}}\nnull\n{"op":"z"}\n{"op":"u","after":{"a":1}}\n')
+    job = p.write("d.yaml", "sources: {in: {connector: filesystem, path: in.cdc, format: debezium-json, debezium-json.ignore-parse-errors: true, schema: {a: INT}}}\n" + sink)
+    done = ok(p.run("run", job))
+    assert b"read 4 = written 1 + filtered 1 + aggregated 0 + late 0 + dead-lettered 0 + skipped 2" in done.stderr, done.stderr

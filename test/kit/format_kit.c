@@ -260,7 +260,7 @@ static uint32_t kit_call(struct kit_run *x, struct sr_decode *d, uint32_t origin
     }
     /* Bad records are shown before the rows of the same call: one call a record keeps the order. */
     kit_show_bads(x, d, origin, before);
-    x->skipped += d->skipped;
+    x->skipped += d->skipped + d->ignored + d->left_out;
     return d->used;
 }
 

@@ -47,6 +47,11 @@ struct sr_decode {
     /* Of a stream of text: line ends among the bytes used. Left at UINT32_MAX, the engine counts
      * them itself, which costs it a look at every byte. */
     uint32_t lines;
+    /* Records that make no row all the same, of those used up; the engine counts them. Both are 0
+     * when decode is called. */
+    uint32_t ignored;  /* bad ones that an option lets go, as ignore-parse-errors: skipped */
+    uint32_t left_out; /* good ones that say nothing, or that a filter of the format does not want,
+                          as a tombstone of Debezium: filtered */
 };
 
 /* Encoded bytes, grown by the engine. */
