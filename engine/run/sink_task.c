@@ -6,6 +6,7 @@
 #include "engine/base/assert.h"
 #include "engine/base/error.h"
 #include "engine/base/room.h"
+#include "engine/run/kept.h"
 #include "engine/run/letters.h"
 
 #define SINK_RETRY_US INT64_C(20000) /* when a sink that is busy does not say until when */
@@ -97,6 +98,32 @@ static void sink_ask(const struct sr_sink_open *o)
     if (s->ask) s->ask(s->ask_ctx);
 }
 
+/* A row that was taken is refused after all. */
+static sr_rc sink_refuse_late(const struct sr_sink_open *o, uint64_t row, const char *words,
+                              struct sr_error *err)
+{
+    struct sink *s = o->engine;
+    sr_assert(s->kept);
+    if (s->letters && s->letters->node && letters_is_full(s->letters)) {
+        s->wants_letters = true;
+        return SR_EBUSY;
+    }
+    uint32_t at = 0;
+    const struct sr_view *v = kept_find(s->kept, row, &at);
+    sr_assert(v);
+    struct letter one = letter_of_row(s->plan, s->node, v, at, words, KEPT_WORDS_MAX);
+    sr_rc rc = letters_judge(s->letters, &s->count, &one, err);
+    if (rc == SR_OK) counters_add(&s->count, COUNTER_out, -1); /* it was counted as written */
+    return rc;
+}
+
+static void sink_settle(const struct sr_sink_open *o, uint64_t row)
+{
+    struct sink *s = o->engine;
+    sr_assert(s->kept);
+    kept_drop(s->kept, row);
+}
+
 sr_rc sink_open(struct sink *s, const struct sink_conf *conf, struct sr_error *err)
 {
     const struct plan_node *n = conf->node;
@@ -117,6 +144,12 @@ sr_rc sink_open(struct sink *s, const struct sink_conf *conf, struct sr_error *e
     s->open.uid = n->uid;
     s->open.ask_checkpoint = sink_ask;
     s->open.engine = s;
+    s->open.refuse = sink_refuse_late;
+    s->open.settle = sink_settle;
+    s->kept = n->sink_caps.refuses_late ? kept_new(conf->home) : NULL;
+    if (n->sink_caps.refuses_late && !s->kept) {
+        return error_set(err, SR_ENOMEM, "sink '%s': out of memory", n->step);
+    }
     s->is_open = true; /* or half so: it is closed in any case */
     sr_rc rc = n->sink->open(s->instance, &s->open, err);
     return rc == SR_OK ? rc : error_wrap(err, "sink '%s'", n->step);
@@ -128,6 +161,8 @@ void sink_close(struct sink *s)
     s->is_open = false;
     view_release(s->view);
     s->view = NULL;
+    kept_free(s->kept);
+    s->kept = NULL;
     sink_notes_done(&s->notes);
     free(s->instance);
     s->instance = NULL;
@@ -157,9 +192,13 @@ static struct sr_wait sink_no_wait(void)
     return (struct sr_wait){.fd = -1, .until_us = INT64_MAX};
 }
 
-/* A busy sink is always asked again. */
-static enum sink_did sink_is_busy(struct sr_wait *wait, int64_t now_us)
+/* A busy sink is always asked again; at once, when it is dead letters that it waits for. */
+static enum sink_did sink_is_busy(struct sink *s, struct sr_wait *wait, int64_t now_us)
 {
+    if (s->wants_letters) {
+        s->wants_letters = false;
+        return SINK_FULL;
+    }
     if (wait->fd < 0 && wait->until_us == INT64_MAX) wait->until_us = now_us + SINK_RETRY_US;
     return SINK_BUSY;
 }
@@ -181,14 +220,21 @@ enum sink_did sink_write(struct sink *s, struct letters *letters, int64_t now_us
                          struct sr_wait *wait, struct sr_error *err)
 {
     *wait = sink_no_wait();
+    s->letters = letters;
     while (s->view && s->from < s->view->picked) {
         uint32_t done = 0;
+        /* Kept before it is written: the call may refuse rows of its own. */
+        if (s->kept && kept_put(s->kept, s->view, s->from) != SR_OK) {
+            (void)error_set(err, SR_ENOMEM, "sink '%s': out of memory", s->node->step);
+            return SINK_FAILED;
+        }
         sr_rc rc = s->node->sink->write(s->instance, s->view, s->from, &done, wait, err);
         sr_assert(done <= s->view->picked - s->from);
+        if (s->kept) kept_taken(s->kept, done);
         s->from += done;
         s->is_dirty = true;
         counters_add(&s->count, COUNTER_out, done);
-        if (rc == SR_EBUSY) return sink_is_busy(wait, now_us);
+        if (rc == SR_EBUSY) return sink_is_busy(s, wait, now_us);
         if (rc == SR_EDATA) {
             if (sink_refused(s, letters, err) != SR_OK) return SINK_FAILED;
             if (letters && letters->node && letters_is_full(letters)) return SINK_FULL;
@@ -208,13 +254,15 @@ enum sink_did sink_write(struct sink *s, struct letters *letters, int64_t now_us
     return SINK_DONE;
 }
 
-enum sink_did sink_flush(struct sink *s, int64_t now_us, struct sr_wait *wait, struct sr_error *err)
+enum sink_did sink_flush(struct sink *s, struct letters *letters, int64_t now_us,
+                         struct sr_wait *wait, struct sr_error *err)
 {
     *wait = sink_no_wait();
+    s->letters = letters;
     if (!s->is_dirty) return SINK_DONE;
     sr_rc rc = SR_OK;
     if (s->node->sink->flush) rc = s->node->sink->flush(s->instance, wait, err);
-    if (rc == SR_EBUSY) return sink_is_busy(wait, now_us);
+    if (rc == SR_EBUSY) return sink_is_busy(s, wait, now_us);
     if (rc != SR_OK) {
         (void)error_wrap(err, "sink '%s'", s->node->step);
         return SINK_FAILED;
@@ -239,18 +287,21 @@ static sr_rc sink_add_note(struct sr_notes *base, enum sr_note_kind kind, struct
     return sink_notes_add(a->notes, a->checkpoint, kind, note);
 }
 
-enum sink_did sink_prepare(struct sink *s, uint64_t checkpoint, bool is_last, int64_t now_us,
-                           struct sr_wait *wait, struct sr_error *err)
+enum sink_did sink_prepare(struct sink *s, const struct sink_barrier *b, struct letters *letters,
+                           int64_t now_us, struct sr_wait *wait, struct sr_error *err)
 {
     sr_assert(!s->view);
     *wait = sink_no_wait();
+    s->letters = letters;
     uint32_t before = s->notes.count;
     struct sink_adder adder = {.base = {.add = sink_add_note},
                                .can_commit = s->node->sink->commit != NULL,
                                .notes = &s->notes,
-                               .checkpoint = checkpoint};
-    sr_rc rc = s->node->sink->prepare(s->instance, checkpoint, is_last, &adder.base, wait, err);
+                               .checkpoint = b->checkpoint};
+    sr_rc rc =
+        s->node->sink->prepare(s->instance, b->checkpoint, b->is_last, &adder.base, wait, err);
     if (rc == SR_OK) {
+        if (s->kept) kept_drop(s->kept, UINT64_MAX);
         sink_notes_replace_states(&s->notes, before);
         s->is_dirty = false;
         return SINK_DONE;
@@ -258,9 +309,9 @@ enum sink_did sink_prepare(struct sink *s, uint64_t checkpoint, bool is_last, in
     while (s->notes.count > before) {
         sink_notes_remove(&s->notes, s->notes.count - 1);
     }
-    if (rc == SR_EBUSY) return sink_is_busy(wait, now_us);
+    if (rc == SR_EBUSY) return sink_is_busy(s, wait, now_us);
     (void)error_wrap(err, "sink '%s', checkpoint %llu", s->node->step,
-                     (unsigned long long)checkpoint);
+                     (unsigned long long)b->checkpoint);
     return SINK_FAILED;
 }
 
@@ -277,7 +328,7 @@ enum sink_did sink_commit(struct sink *s, uint64_t checkpoint, int64_t now_us, s
         }
         struct sr_bytes note = {n->bytes, n->len};
         sr_rc rc = s->node->sink->commit(s->instance, n->checkpoint, note, err);
-        if (rc == SR_EBUSY) return sink_is_busy(wait, now_us);
+        if (rc == SR_EBUSY) return sink_is_busy(s, wait, now_us);
         if (rc != SR_OK) {
             (void)error_wrap(err, "sink '%s', commit of checkpoint %llu", s->node->step,
                              (unsigned long long)n->checkpoint);

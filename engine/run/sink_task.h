@@ -5,6 +5,9 @@
  *   sink_prepare(n) -> sink_save          at barrier n; the notes of n join those not committed yet
  *   sink_commit(n)                        checkpoint n was shown: all notes up to n, in order
  *
+ * A sink that learns late whether its target takes a row (refuses_late) has the views
+ * of such rows kept here, kept.h, so that one can still become a dead letter.
+ *
  * The list of all notes that are not committed is part of every checkpoint, so a later one carries
  * what a dropped one prepared. Notes that a call of prepare adds count only if it answers SR_OK; a
  * sink that was busy adds them again. SR_NOTE_STATE notes live until the next prepare.
@@ -17,6 +20,7 @@
 #include "engine/run/metrics.h"
 
 struct letters; /* letters.h */
+struct kept;    /* kept.h */
 
 struct sink_note {
     uint64_t checkpoint; /* that it was prepared for */
@@ -48,6 +52,9 @@ struct sink {
     struct sr_view *view;    /* being written; NULL: none */
     uint32_t from;           /* its live rows before it are done */
     bool is_dirty;           /* rows were written since the last flush */
+    struct kept *kept;       /* rows that may be refused later; NULL: none are */
+    struct letters *letters; /* of the task, during a call of the sink; NULL: it has none */
+    bool wants_letters;      /* dead letters are to be written before it can go on */
     struct counters count;
     void (*ask)(void *ctx); /* a checkpoint is wanted soon */
     void *ask_ctx;
@@ -56,7 +63,7 @@ struct sink {
 enum sink_did {
     SINK_DONE,
     SINK_BUSY,
-    SINK_FULL, /* sink_write: dead letters are to be written first */
+    SINK_FULL, /* write, flush, prepare: dead letters are to be written first */
     SINK_FAILED
 };
 
@@ -77,10 +84,14 @@ void sink_put(struct sink *s, struct sr_view *v); /* takes v; only when none is 
 /* `letters`: of the task, for rows that the target refuses; NULL: it has none. */
 enum sink_did sink_write(struct sink *s, struct letters *letters, int64_t now_us,
                          struct sr_wait *wait, struct sr_error *err);
-enum sink_did sink_flush(struct sink *s, int64_t now_us, struct sr_wait *wait,
-                         struct sr_error *err);
-enum sink_did sink_prepare(struct sink *s, uint64_t checkpoint, bool is_last, int64_t now_us,
-                           struct sr_wait *wait, struct sr_error *err);
+enum sink_did sink_flush(struct sink *s, struct letters *letters, int64_t now_us,
+                         struct sr_wait *wait, struct sr_error *err);
+struct sink_barrier {
+    uint64_t checkpoint;
+    bool is_last;
+};
+enum sink_did sink_prepare(struct sink *s, const struct sink_barrier *b, struct letters *letters,
+                           int64_t now_us, struct sr_wait *wait, struct sr_error *err);
 bool sink_save(const struct sink *s, struct sr_out *out); /* false: out of memory */
 /* SINK_BUSY: some note could not be committed yet; the next call goes on with it. */
 enum sink_did sink_commit(struct sink *s, uint64_t checkpoint, int64_t now_us, struct sr_wait *wait,

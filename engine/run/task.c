@@ -251,19 +251,20 @@ static sr_rc task_save_and_tell(struct task *t, struct sr_error *err)
 static enum sink_did task_prepare(struct task *t, int64_t now_us, struct task_waits *waits,
                                   struct sr_error *err)
 {
-    uint64_t n = t->barrier.checkpoint;
-    bool is_last = (t->barrier.flags & BARRIER_LAST) != 0;
+    const struct sink_barrier b = {.checkpoint = t->barrier.checkpoint,
+                                   .is_last = (t->barrier.flags & BARRIER_LAST) != 0};
     struct sr_wait wait;
     enum sink_did did = SINK_DONE;
-    if (t->has_sink && !t->barrier_is_prepared) {
-        did = sink_prepare(&t->sink, n, is_last, now_us, &wait, err);
+    while (t->has_sink && !t->barrier_is_prepared && did == SINK_DONE) {
+        did = sink_prepare(&t->sink, &b, &t->letters, now_us, &wait, err);
         t->barrier_is_prepared = did == SINK_DONE;
+        if (did == SINK_FULL) did = letters_write(&t->letters, now_us, &wait, err);
     }
     if (did == SINK_DONE && t->has_letters) {
         did = letters_write(&t->letters, now_us, &wait, err);
 #ifndef MUTANT_LETTERS_UNPREPARED /* the position covers records that nobody has */
         if (did == SINK_DONE) {
-            did = sink_prepare(&t->letters.sink, n, is_last, now_us, &wait, err);
+            did = sink_prepare(&t->letters.sink, &b, NULL, now_us, &wait, err);
         }
 #endif
     }
@@ -520,12 +521,15 @@ static enum task_did task_rest(struct task *t, int64_t now_us, struct task_waits
                                struct sr_error *err)
 {
     struct sr_wait wait;
-    enum sink_did did = t->has_sink ? sink_flush(&t->sink, now_us, &wait, err) : SINK_DONE;
-    if (did == SINK_DONE && t->has_letters) {
-        enum task_did wrote = task_write_letters(t, true, now_us, waits, err);
-        if (wrote != TASK_DID) return wrote;
-        did = sink_flush(&t->letters.sink, now_us, &wait, err);
-    }
+    enum sink_did did = SINK_DONE;
+    if (t->has_sink) did = sink_flush(&t->sink, &t->letters, now_us, &wait, err);
+    if (did == SINK_BUSY) task_wait(waits, &wait);
+    if (did == SINK_FAILED) return TASK_FAILED;
+    if (!t->has_letters) return TASK_NOTHING;
+    enum task_did wrote = task_write_letters(t, true, now_us, waits, err);
+    if (wrote != TASK_DID) return wrote;
+    if (did == SINK_FULL) return TASK_DID; /* there is room again: it goes on */
+    did = sink_flush(&t->letters.sink, NULL, now_us, &wait, err);
     if (did == SINK_BUSY) task_wait(waits, &wait);
     return did == SINK_FAILED ? TASK_FAILED : TASK_NOTHING;
 }

@@ -176,6 +176,9 @@ struct sr_sink_caps {
     /* What this sink alone may write, as a path: two sinks of a job that name the same are a
      * fault; NULL: others may write there too. Lives as long as the conf. */
     const char *exclusive;
+    /* Rows that were taken may turn out to be refused only later, as by a server: see `refuse` of
+     * sr_sink_open. */
+    bool refuses_late;
 };
 
 struct sr_sink_open {
@@ -200,6 +203,17 @@ struct sr_sink_open {
     /* No checkpoint is taken before the end: rows may be shown as they come, at-least-once (an
      * unbounded job without checkpointing). */
     bool is_uncheckpointed;
+    /* Of a sink whose caps say refuses_late, from within write, flush and prepare. Rows count from
+     * 0 in the order in which write took them (sums of *done, since open).
+     *
+     * Row `row` could not be written, as `words` say: the job goes on without it where on-error
+     * allows that. SR_EBUSY: dead letters are to be written first; the call answers SR_EBUSY too,
+     * and asks again when it is made again. Other failures are answered as they are. */
+    sr_rc (*refuse)(const struct sr_sink_open *o, uint64_t row, const char *words,
+                    struct sr_error *err);
+    /* Rows before `row` have their fate. Until then the engine keeps the views that they came in;
+     * a prepare that answers SR_OK says it of all. */
+    void (*settle)(const struct sr_sink_open *o, uint64_t row);
 };
 
 enum sr_note_kind {
