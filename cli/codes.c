@@ -89,6 +89,12 @@ static const struct code_page codes_cli[] = {
      "`streamrun list` shows those that run; one that was started with another run directory is "
      "found by --run-dir.",
      NULL},
+    {"SR1105", "The job's process was killed.",
+     "By a fault of its own, as SIGSEGV or SIGABRT, by the kernel for want of memory, or from "
+     "outside. The restart strategy allowed no further try. Its last checkpoint is kept, and "
+     "--continue goes on. A record that kills it again and again is found and set aside "
+     "(poison.max-failures, dead-letter).",
+     NULL},
     {NULL, NULL, NULL, NULL}};
 
 static const struct code_page *const codes_all[] = {conf_codes, bind_codes, codes_run, codes_cli};

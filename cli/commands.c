@@ -19,7 +19,8 @@
     JOB_OPTIONS,                                                                                   \
     {"allow-non-restored-state", "allowNonRestoredState", 'n', NULL,                               \
      "drop state that no operator of the job claims"},                                             \
-    {"detached", NULL, 'd', NULL, "return when the job is running, print its id"}
+    {"detached", NULL, 'd', NULL, "return when the job is running, print its id"},                 \
+    {"supervise", NULL, 0, NULL, "in the foreground too: restart the job when its process is killed"}
 
 static const struct args_option options_common[] = {COMMON};
 static const struct args_option options_job[] = {JOB_OPTIONS, COMMON};
@@ -87,7 +88,7 @@ static const struct args_option options_connectors[] = {
     COMMON};
 
 const struct command commands[] = {
-    {"run", "JOB.yaml [-D KEY=VALUE]... [-p N] [--from PATH]\n                     [--continue [--drain] | --fresh] [-d]",
+    {"run", "JOB.yaml [-D KEY=VALUE]... [-p N] [--from PATH]\n                     [--continue [--drain] | --fresh] [-d | --supervise]",
      "run a job", "Starts fresh unless told. When the newest checkpoint of this job belongs to a run that\n"
      "did not end by itself and a sink is exactly-once, it refuses: --continue goes on, --fresh\n"
      "starts again.\n"

@@ -21,6 +21,9 @@
 /* Server: answers one request of a connection, and closes it. */
 void control_serve(int fd, struct supervise *job, const struct plan *plan);
 
+/* The same with answers of one's own: answer gives the caller's reference. */
+void control_reply(int fd, json_t *(*answer)(void *ctx, json_t *request), void *ctx);
+
 /* Tells a peer for whom there is no place that it may ask again, and closes. */
 void control_refuse(int fd);
 

@@ -131,6 +131,7 @@ json_t *control_status_json(struct supervise *job, const struct plan *plan)
         "restored", (json_int_t)s.restored_from, "last-duration",
         (json_int_t)(s.checkpoint_last_us / 1000), "last-size", (json_int_t)s.checkpoint_last_bytes,
         "vertices", nodes);
+    json_object_set_new(j, "pid", json_integer(getpid()));
     if (plan->job->file) json_object_set_new(j, "file", json_string(plan->job->file));
     if (*s.first_cause) json_object_set_new(j, "root-exception", json_string(s.first_cause));
     if (*s.checkpoint_failure) {
@@ -162,15 +163,32 @@ void control_refuse(int fd)
     (void)close(fd); /* the answer was sent, or nobody waits for it */
 }
 
-void control_serve(int fd, struct supervise *job, const struct plan *plan)
+void control_reply(int fd, json_t *(*answer)(void *ctx, json_t *request), void *ctx)
 {
     char *line = malloc(CONTROL_LINE_MAX);
     if (line && control_read(fd, line, CONTROL_LINE_MAX)) {
         json_error_t e;
         json_t *request = json_loads(line, JSON_REJECT_DUPLICATES, &e);
-        control_write(fd, request ? control_answer(job, plan, request) : control_error(e.text));
+        control_write(fd, request ? answer(ctx, request) : control_error(e.text));
         json_decref(request);
     }
     free(line);
     (void)close(fd); /* the answer was sent, or nobody waits for it */
+}
+
+/* The job that is asked. */
+struct control_job {
+    struct supervise *job;
+    const struct plan *plan;
+};
+
+static json_t *control_answer_job(void *ctx, json_t *request)
+{
+    const struct control_job *j = ctx;
+    return control_answer(j->job, j->plan, request);
+}
+
+void control_serve(int fd, struct supervise *job, const struct plan *plan)
+{
+    control_reply(fd, control_answer_job, &(struct control_job){job, plan});
 }

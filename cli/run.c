@@ -8,6 +8,7 @@
 #include "cli/codes.h"
 #include "cli/commands.h"
 #include "cli/detach.h"
+#include "cli/guard.h"
 #include "cli/load.h"
 #include "cli/monitor.h"
 #include "cli/run.h"
@@ -32,6 +33,8 @@ struct run {
     uint64_t lineage;
     const char *run_dir;
     struct detach detach;
+    struct guard guard;
+    bool is_guarded; /* this is an engine under a guard */
     int listen_fd;
     int64_t lock_until_us; /* monotonic: how long a lock of another run is waited for; 0: not */
 };
@@ -253,11 +256,16 @@ static enum cli_exit run_open_store(struct run *r)
     if (rc == SR_EBUSY) return cli_error(r->c, CLI_BUSY, &err);
     if (rc == SR_ECORRUPT) return cli_error(r->c, CLI_STATE, &err);
     if (rc != SR_OK) return cli_error(r->c, CLI_FAILED, &err);
-    if (!args_has(r->args, "continue") || r->restore) return CLI_OK;
-    rc = store_load_newest(r->store, r->c->arena, &r->restore, &err);
+    bool takes_any = args_has(r->args, "continue") && !r->restore;
+    if (!takes_any && r->guard.deaths == 0) return CLI_OK;
+    struct manifest *newest = NULL;
+    rc = store_load_newest(r->store, r->c->arena, &newest, &err);
     if (rc == SR_EABSENT) return CLI_OK;
     if (rc != SR_OK) return cli_error(r->c, CLI_STATE, &err);
-    r->lineage = r->restore->lineage;
+    /* Behind a crash: what this run has published, if it has. */
+    if (!takes_any && newest->lineage != r->lineage) return CLI_OK;
+    r->restore = newest;
+    r->lineage = newest->lineage;
     return CLI_OK;
 }
 
@@ -384,6 +392,10 @@ static enum cli_exit run_supervise(struct run *r)
         suspects_open(&suspects, c, r->store, r->run_dir, r->loaded.job->id, &err) != SR_OK) {
         return cli_error(c, CLI_FAILED, &err);
     }
+    if (r->is_guarded && suspects.crumbs) {
+        (void)snprintf(r->guard.page->crumbs_path, sizeof(r->guard.page->crumbs_path), "%s",
+                       suspects.crumbs_path);
+    }
     struct run_conf conf = {.env = &c->env,
                             .plan = r->loaded.plan,
                             .store = r->store,
@@ -394,6 +406,7 @@ static enum cli_exit run_supervise(struct run *r)
                             .goes_on = run_goes_on(r),
                             .poison_path = suspects.path,
                             .crumbs = suspects.crumbs,
+                            .carry = r->is_guarded ? &r->guard.page->carry : NULL,
                             .on_running = run_on_running,
                             .ctx = r};
     sr_rc rc = supervise_new(&job, &conf, &err);
@@ -452,12 +465,57 @@ static enum cli_exit run_listen(struct run *r)
 {
     struct sr_error err = {0};
     if (detach_check(&r->detach, &err) != SR_OK) return cli_error(r->c, CLI_FAILED, &err);
-    if (rundir_listen(r->c, r->run_dir, r->loaded.job->id, &r->listen_fd, &err) != SR_OK) {
+    r->listen_fd = r->is_guarded ? r->guard.listen_fd : -1; /* of the engine before */
+    if (r->listen_fd < 0 &&
+        rundir_listen(r->c, r->run_dir, r->loaded.job->id, &r->listen_fd, &err) != SR_OK) {
         return cli_error(r->c, err.rc == SR_EBUSY ? CLI_BUSY : CLI_FAILED, &err);
     }
+    if (r->is_guarded) guard_keep_socket(&r->guard, r->listen_fd);
     enum cli_exit code = run_supervise(r);
     (void)close(r->listen_fd); /* a socket */
     rundir_forget(r->c, r->run_dir, r->loaded.job->id);
+    return code;
+}
+
+/* --- The guard -------------------------------------------------------------------------------- */
+
+static void run_guard_cancel(void *ctx)
+{
+    struct run *r = ctx;
+    struct sr_error err = {0};
+    if (store_open(&r->store, &r->c->env, &r->store_conf, &err) == SR_OK) {
+        run_mark(r, MANIFEST_CANCELED);
+    } else {
+        cli_note(r->c, "warning: the end of the run could not be noted: %s", err.words);
+    }
+    store_close(r->store);
+    r->store = NULL;
+}
+
+static void run_guard_failed(void *ctx, const char *words)
+{
+    (void)ctx;
+    (void)words;
+}
+
+/* Answers in the engine, and at the end in the guard: *is_engine. */
+static enum cli_exit run_guard(struct run *r, bool *is_engine)
+{
+    struct sr_error err = {0};
+    enum cli_exit code = CLI_OK;
+    r->guard = (struct guard){.cli = r->c,
+                              .job = r->loaded.job,
+                              .run_dir = r->run_dir,
+                              .may_restart = strcmp(r->store_conf.url, "memory:") != 0 ||
+                                             !run_has_exactly_once(r->loaded.plan),
+                              .detach = &r->detach,
+                              .cancel = run_guard_cancel,
+                              .failed = run_guard_failed,
+                              .ctx = r};
+    if (guard_run(&r->guard, is_engine, &code, &err) != SR_OK) {
+        return cli_error(r->c, CLI_FAILED, &err);
+    }
+    r->is_guarded = *is_engine;
     return code;
 }
 
@@ -488,8 +546,13 @@ static enum cli_exit run_job(struct run *r)
         }
         if (is_parent) return code;
     }
-    monitor_block();
     run_choose_lineage(r);
+    if (args_has(r->args, "detached") || args_has(r->args, "supervise")) {
+        bool is_engine = false;
+        enum cli_exit code = run_guard(r, &is_engine);
+        if (!is_engine) return code;
+    }
+    monitor_block();
     enum cli_exit code = run_open_store(r);
     if (code == CLI_OK) code = run_listen(r);
     store_close(r->store);

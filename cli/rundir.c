@@ -90,7 +90,7 @@ sr_rc rundir_listen(const struct cli *c, const char *dir, const char *job_id, in
     (void)unlink(at.sun_path); /* left by a run that was killed */
     int s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (s < 0) return error_errno(err, errno, "make a socket for", at.sun_path);
-    if (bind(s, (const struct sockaddr *)&at, sizeof(at)) != 0 || listen(s, 16) != 0) {
+    if (bind(s, (const struct sockaddr *)&at, sizeof(at)) != 0 || listen(s, RUNDIR_BACKLOG) != 0) {
         int e = errno;
         (void)close(s); /* the error that counts is the first one */
         return error_errno(err, e, "listen at", at.sun_path);

@@ -8,6 +8,8 @@
 
 #include "cli/cli.h"
 
+#define RUNDIR_BACKLOG 16 /* connections that wait to be taken */
+
 /* The directory, made if absent. `set` is run.dir or --run-dir; NULL: not set. */
 sr_rc rundir_open(const struct cli *c, const char *set, const char **dir, struct sr_error *err);
 /* A listening socket for a job; SR_EBUSY when a job of this id listens there already. */

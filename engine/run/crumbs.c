@@ -50,6 +50,38 @@ void crumbs_begin(struct crumbs *c)
 
 void crumbs_end(struct crumbs *c) { atomic_store(&c->is_running, 0); }
 
+static bool crumbs_is_first(const struct crumbs *c, uint32_t i)
+{
+    for (uint32_t k = 0; k < i; k++) {
+        if (atomic_load(&c->crumb[k].is_busy) == 1 &&
+            strncmp(c->crumb[k].step, c->crumb[i].step, sizeof(c->crumb[i].step)) == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void crumbs_where(const struct crumbs *c, char *out, size_t size)
+{
+    uint32_t steps = 0;
+    size_t len = 0;
+    *out = '\0';
+    if (c->magic != CRUMBS_MAGIC || atomic_load(&c->is_running) != 1) return;
+    for (uint32_t i = 0; i < CRUMBS_MAX; i++) {
+        const struct crumb *b = &c->crumb[i];
+        bool is_named = atomic_load(&b->is_busy) == 1 && memchr(b->step, '\0', sizeof(b->step));
+        if (!is_named || !crumbs_is_first(c, i)) continue;
+        int n = snprintf(out + len, size - len, "%s'%s'", steps > 0 ? ", " : "", b->step);
+        if (n < 0 || (size_t)n >= size - len) break; /* cut */
+        len += (size_t)n;
+        steps++;
+    }
+    if (steps == 0) return;
+    char names[400]; /* more steps than fit are cut */
+    (void)snprintf(names, sizeof(names), "%s", out);
+    (void)snprintf(out, size, "in %s %s", steps > 1 ? "one of the steps" : "step", names);
+}
+
 /* Mostly the texts are the same as before: then they are not written. */
 static void crumbs_write(struct crumb *c, const struct crumb_place *at)
 {

@@ -38,6 +38,10 @@ sr_rc crumbs_take(struct crumbs *c, struct poison *p, struct sr_error *err);
 void crumbs_begin(struct crumbs *c); /* all clear, running */
 void crumbs_end(struct crumbs *c);   /* nothing to be suspected */
 
+/* Words for people about where a process died: "in step 'a'", "in one of the steps 'a', 'b'"; ""
+ * when no record was in anybody's hands. */
+void crumbs_where(const struct crumbs *c, char *out, size_t size);
+
 /* `c` may be NULL. */
 void crumbs_set(struct crumb *c, const struct plan *p, const char *step, const struct sr_view *v);
 /* The same for records that are being decoded. */

@@ -85,6 +85,7 @@ void supervise_status(struct supervise *s, struct arena *a, struct run_status *o
     struct counts *sum = arena_array(a, nodes, sizeof(*sum));
     mutex_lock(s->lock);
     *out = s->shown;
+    out->restarts += s->carried;
     if (node && sum) {
         if (s->watched) {
             status_count(s->watched, sum);

@@ -193,6 +193,28 @@ static bool supervise_can_rewind(const struct supervise *s)
     return true;
 }
 
+/* What is known of restarts goes to where the next process finds it. */
+static void supervise_carry(struct supervise *s)
+{
+    struct carry *c = s->conf.carry;
+    if (!c) return;
+    c->restart = s->restart;
+    c->is_set = true;
+    c->restarts = s->carried + s->shown.restarts;
+    (void)snprintf(c->first_cause, sizeof(c->first_cause), "%s", s->shown.first_cause);
+}
+
+/* What an earlier process left there. */
+static void supervise_take_carry(struct supervise *s)
+{
+    const struct carry *c = s->conf.carry;
+    if (!c || !c->is_set) return;
+    s->restart = c->restart;
+    s->carried = c->restarts;
+    if (*c->first_cause) (void)error_set(&s->cause, SR_EFINAL, "%s", c->first_cause);
+    (void)snprintf(s->shown.first_cause, sizeof(s->shown.first_cause), "%s", c->first_cause);
+}
+
 static void supervise_failed(struct supervise *s, const struct sr_error *why, enum blame blame)
 {
     sr_assert(why->rc != SR_OK);
@@ -215,6 +237,7 @@ static void supervise_failed(struct supervise *s, const struct sr_error *why, en
     if (blame != BLAME_SET_ASIDE || !supervise_can_rewind(s)) {
         answer = restart_failed(&s->restart, now_us, s->env->random(s->env));
     }
+    supervise_carry(s);
     if (answer.give_up) {
         supervise_finish(s, RUN_FAILED, why);
         return;
@@ -246,6 +269,7 @@ static void supervise_start_attempt(struct supervise *s)
     }
     s->phase = PHASE_RUNNING;
     restart_running(&s->restart, s->env->mono_us(s->env));
+    supervise_carry(s);
     supervise_set_state(s, RUN_RUNNING);
     if (!s->has_run && s->conf.on_running) s->conf.on_running(s->conf.ctx);
     s->has_run = true;
@@ -378,6 +402,7 @@ static void supervise_pause(struct supervise *s, int64_t now_us)
         mutex_lock(s->lock);
         s->shown.restarts++;
         mutex_unlock(s->lock);
+        supervise_carry(s);
         s->phase = PHASE_STARTING;
     }
 }
@@ -416,6 +441,7 @@ sr_rc supervise_new(struct supervise **out, const struct run_conf *conf, struct 
     s->plan = conf->plan;
     s->ck.newest = store_newest_id(conf->store);
     restart_init(&s->restart, set, set->interval.us > 0);
+    supervise_take_carry(s);
     s->shown.started_us = s->env->wall_us(s->env);
     s->shown.attempt = store_attempt(conf->store);
     s->shown.lineage = conf->lineage;

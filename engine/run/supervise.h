@@ -13,6 +13,7 @@
 
 struct supervise;
 struct crumbs; /* crumbs.h */
+struct carry;  /* carry.h */
 
 enum run_end {
     RUN_FINISHED, /* every source was read to its end */
@@ -37,6 +38,7 @@ struct run_conf {
     bool goes_on; /* at the end of bounded input nothing drains: a later run goes on behind it */
     const char *poison_path; /* where records that failed the job are noted; NULL: in memory only */
     struct crumbs *crumbs;   /* shared memory that outlives the process; NULL: none */
+    struct carry *carry;     /* the same; NULL: none */
     void (*on_running)(void *ctx); /* once, when all tasks run; may be NULL */
     void *ctx;
 };

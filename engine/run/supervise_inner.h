@@ -18,6 +18,7 @@
 #define SR_RUN_SUPERVISE_INNER_H
 
 #include "engine/ckpt/coord.h"
+#include "engine/run/carry.h"
 #include "engine/run/poison.h"
 #include "engine/run/restart.h"
 #include "engine/run/sched.h"
@@ -59,6 +60,7 @@ struct supervise {
     struct sr_error error; /* of the end */
     struct sr_error cause; /* the first one; rc SR_OK: none */
     struct restart restart;
+    uint32_t carried; /* restarts before this process */
     int64_t resume_us;      /* PAUSING: until then */
     struct arena *restored; /* of the manifest that the attempt began with; NULL: conf.restore */
     struct checkpointing ck;
