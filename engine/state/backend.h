@@ -18,9 +18,17 @@ struct state_conf {
 
 sr_rc state_new(struct sr_state **out, const struct state_conf *conf, struct sr_error *err);
 void state_free(struct sr_state *s); /* NULL allowed */
-/* Appends everything: definitions of maps (names, key and value columns), entries and timers by key
- * group. The same state gives the same bytes. */
-sr_rc state_save(const struct sr_state *s, struct sr_out *out, struct sr_error *err);
+/* A view of the state as it is now, which costs little; between two calls of the operator. The
+ * state may go on, and be freed before the view. */
+struct frozen;
+sr_rc state_freeze(struct sr_state *s, struct frozen **out, struct sr_error *err);
+/* Appends a piece of what the view holds, until *is_done: definitions of maps (names, key and value
+ * columns), entries and timers by key group. The same state gives the same bytes. By any thread,
+ * one at a time. SR_ENOMEM also when the state had no memory to go on beside the view. */
+sr_rc frozen_save(struct frozen *f, struct sr_out *out, bool *is_done, struct sr_error *err);
+void frozen_free(struct frozen *f); /* any thread; NULL allowed */
+/* Both at once. */
+sr_rc state_save(struct sr_state *s, struct sr_out *out, struct sr_error *err);
 /* Adds what another subtask saved, as far as its key groups are this one's. Called after the
  * operator was opened, so its maps are declared: SR_EMISFIT names both sides when a map's columns
  * changed. */

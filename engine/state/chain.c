@@ -18,6 +18,8 @@ sr_rc chain_add(struct map *m, const struct sr_map_keys *k, uint32_t *slot)
             index_add(&m->index, map_state(m)->scratch.hash[i], slot[i]);
         } else {
             own->prev = record_chain(m, first)->prev;
+            record_own(m, first);
+            record_own(m, own->prev);
             record_chain(m, own->prev)->next = slot[i];
             record_chain(m, first)->prev = slot[i];
         }
@@ -39,11 +41,14 @@ void chain_remove(struct map *m, uint32_t slot)
             index_remove(&m->index, hash, slot);
             return;
         }
+        record_own(m, own.next);
         record_chain(m, own.next)->prev = own.prev;
         index_replace(&m->index, hash, slot, own.next);
         return;
     }
     uint32_t behind = own.next != SR_SLOT_NONE ? own.next : record_leader(m, slot);
+    record_own(m, own.prev);
+    record_own(m, behind);
     record_chain(m, own.prev)->next = own.next;
     record_chain(m, behind)->prev = own.prev;
 }

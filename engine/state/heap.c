@@ -125,6 +125,44 @@ static bool heap_fits(struct heap_ref ref, uint32_t len)
     return heap_class(ref.len, &size) == heap_class(len, &other);
 }
 
+static bool heap_is_frozen(const struct heap *h) { return h->freezer && h->freezer->frozen != 0; }
+
+/* To the list of its class. */
+static void heap_free_small(struct heap *h, uint32_t at, uint32_t len)
+{
+    uint32_t size;
+    uint32_t class = heap_class(len, &size);
+    memcpy(heap_block(h, at), &h->free[class], sizeof(h->free[class]));
+    h->free[class] = at + 1;
+}
+
+/* Some of what no view can read any more. */
+static void heap_settle(struct heap *h)
+{
+    struct limbo_item old;
+    for (uint32_t n = 0; n < 4 && limbo_take(&h->limbo, h->freezer->oldest, &old); n++) {
+        if (old.memory) {
+            h->bytes -= old.len;
+            free(old.memory);
+        } else {
+            heap_free_small(h, old.at, old.len);
+        }
+    }
+}
+
+/* False: nobody can read it, or no view can be read any more. */
+static bool heap_put_aside(struct heap *h, const struct limbo_item *item)
+{
+    if (!heap_is_frozen(h)) {
+        return false;
+    }
+    if (limbo_put(&h->limbo, item)) {
+        return true;
+    }
+    freezer_break(h->freezer);
+    return false;
+}
+
 void heap_init(struct heap *h) { *h = (struct heap){0}; }
 
 void heap_done(struct heap *h)
@@ -133,32 +171,38 @@ void heap_done(struct heap *h)
         free(h->chunk[i].data);
     }
     free(h->chunk);
+    limbo_done(&h->limbo);
     heap_init(h);
 }
 
 void heap_clear(struct heap *h, struct heap_ref *ref)
 {
+    struct limbo_item old = {
+        .at = ref->at, .len = ref->len, .epoch = h->freezer ? h->freezer->epoch : 0};
     if (ref->len > HEAP_SMALL_MAX) {
         struct heap_chunk *chunk = &h->chunk[ref->at >> HEAP_OFFSET_BITS];
-        h->bytes -= chunk->capacity;
-        free(chunk->data);
+        old.memory = chunk->data;
+        if (!heap_put_aside(h, &old)) {
+            h->bytes -= chunk->capacity;
+            free(chunk->data);
+        }
         *chunk = (struct heap_chunk){0};
-    } else if (ref->len > 0) {
-        uint32_t size;
-        uint32_t class = heap_class(ref->len, &size);
-        memcpy(heap_block(h, ref->at), &h->free[class], sizeof(h->free[class]));
-        h->free[class] = ref->at + 1;
+    } else if (ref->len > 0 && !heap_put_aside(h, &old)) {
+        heap_free_small(h, ref->at, ref->len);
     }
     *ref = (struct heap_ref){0};
 }
 
 sr_rc heap_set(struct heap *h, struct heap_ref *ref, const void *bytes, uint32_t len)
 {
+    if (h->limbo.count > 0) {
+        heap_settle(h);
+    }
     if (len == 0) {
         heap_clear(h, ref);
         return SR_OK;
     }
-    if (!heap_fits(*ref, len)) {
+    if (!heap_fits(*ref, len) || heap_is_frozen(h)) {
         uint32_t at = 0;
         sr_rc rc = heap_take(h, len, &at);
         if (rc != SR_OK) {

@@ -4,11 +4,15 @@
  * come in size classes at most a quarter apart; a freed one waits in the list of its class, and a
  * class never gives its memory to another: a map whose texts change keeps its size. Blocks over
  * HEAP_SMALL_MAX have a chunk of their own, which goes back to the system.
+ *
+ * While a frozen view lives (freezer.h) no block is overwritten, and what is freed waits.
  */
 #ifndef SR_STATE_HEAP_H
 #define SR_STATE_HEAP_H
 
 #include <streamrun/error.h>
+
+#include "engine/state/freezer.h"
 
 #define HEAP_SMALL_MAX  65536u
 #define HEAP_CLASSES    52u
@@ -30,6 +34,8 @@ struct heap {
     uint32_t current; /* chunk that small blocks are cut from; chunks when there is none */
     uint32_t free[HEAP_CLASSES]; /* first free block of a class, plus one; 0: none */
     uint64_t bytes;              /* held */
+    struct freezer *freezer;     /* NULL: never frozen */
+    struct limbo limbo;          /* blocks that a view may read, and nobody else */
 };
 
 void heap_init(struct heap *h);

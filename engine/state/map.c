@@ -9,7 +9,7 @@
 #include "engine/data/rowhash.h"
 #include "engine/data/schema.h"
 
-#define MAP_PAGE_BYTES (32u * 1024)
+#define MAP_PAGE_BYTES 4096u /* what a freeze makes the next write to a record copy */
 #define MAP_SHIFT_MIN  3u
 #define MAP_SHIFT_MAX  10u
 
@@ -113,6 +113,7 @@ static sr_rc map_declare(struct state *s, struct map *m, const struct sr_map_def
     m->head.sorts = def->sorts;
     m->head.values = def->values;
     m->free = SR_SLOT_NONE;
+    m->freezer = m->heap.freezer = &s->freezer;
     m->has_seen_null = arena_array(a, columns + 1, sizeof(bool));
     m->borrowed = arena_array(a, columns + 1, sizeof(struct sr_column *));
     struct sr_map_column *column = arena_array(a, columns + 1, sizeof(*column));
@@ -158,6 +159,8 @@ void map_free(struct map *m)
         free(m->head.page[i]);
     }
     free(m->head.page);
+    free(m->born);
+    limbo_done(&m->old_page);
     index_done(&m->index);
     heap_done(&m->heap);
     timers_done(&m->timers);
@@ -182,6 +185,7 @@ static bool map_timer_is_live(const void *ctx, const struct timer *one)
 static sr_rc map_set_timer(struct sr_map *head, uint32_t slot, int64_t ms)
 {
     struct map *m = map_of(head);
+    record_own(m, slot);
     struct record *r = record_at(m, slot);
     sr_assert_hot(r->is_used);
     if (r->timer == ms) {
@@ -237,6 +241,7 @@ static uint32_t map_take_due(struct map *m, uint32_t from, uint32_t end, uint32_
         if (n == max) {
             timers_push(&m->timers, one);
         } else if (map_timer_is_live(m, &one)) { /* not twice, when it was set twice */
+            record_own(m, one.slot);
             record_at(m, one.slot)->timer = SR_TIMER_NONE;
             m->timers.armed--;
             out[n++] = one;
@@ -249,6 +254,7 @@ static sr_rc map_due(struct sr_map *head, int64_t until, uint32_t max, uint32_t 
                      uint32_t *count)
 {
     struct map *m = map_of(head);
+    record_settle(m, 4 * max);
     struct timer *due = map_state(m)->scratch.due;
     uint32_t n = 0;
     max = max < SR_BATCH_ROWS ? max : SR_BATCH_ROWS;
@@ -269,28 +275,45 @@ static sr_rc map_due(struct sr_map *head, int64_t until, uint32_t max, uint32_t 
 
 /* --- Entries --------------------------------------------------------------------------------- */
 
+/* Entries that are handed out may be written to without a word, so they leave frozen views now. */
+static sr_rc map_hand_out(struct map *m, const uint32_t *slot, uint32_t count)
+{
+    for (uint32_t i = 0; m->freezer->frozen != 0 && i < count; i++) {
+        if (slot[i] != SR_SLOT_NONE) {
+            record_own(m, slot[i]);
+        }
+    }
+    return SR_OK;
+}
+
+/* Reading a map may move its pages, which nobody sees. */
+static struct map *map_mutable(const struct sr_map *head) { return (struct map *)(uintptr_t)head; }
+
 static sr_rc map_find_or_add(struct sr_map *head, const struct sr_map_keys *k, uint32_t *slot,
                              bool *is_new)
 {
     struct map *m = map_of(head);
     sr_assert(m->kind != SR_MAP_MULTI);
-    return m->kind == SR_MAP_VALUE ? lookup_find_or_add(m, k, slot, is_new)
-                                   : tree_find_or_add(m, k, slot, is_new);
+    record_settle(m, 4 * k->count);
+    sr_rc rc = m->kind == SR_MAP_VALUE ? lookup_find_or_add(m, k, slot, is_new)
+                                       : tree_find_or_add(m, k, slot, is_new);
+    return rc == SR_OK ? map_hand_out(m, slot, k->count) : rc;
 }
 
 static sr_rc map_find(struct sr_map *head, const struct sr_map_keys *k, uint32_t *slot)
 {
     struct map *m = map_of(head);
-    if (m->kind == SR_MAP_ORDERED) {
-        return tree_seek(m, k, k->sort ? TREE_EXACT : TREE_FIRST, slot);
-    }
-    return lookup_find(m, k, slot);
+    record_settle(m, 4 * k->count);
+    sr_rc rc = m->kind == SR_MAP_ORDERED ? tree_seek(m, k, k->sort ? TREE_EXACT : TREE_FIRST, slot)
+                                         : lookup_find(m, k, slot);
+    return rc == SR_OK ? map_hand_out(m, slot, k->count) : rc;
 }
 
 static sr_rc map_add(struct sr_map *head, const struct sr_map_keys *k, uint32_t *slot)
 {
     struct map *m = map_of(head);
     sr_assert(m->kind == SR_MAP_MULTI);
+    record_settle(m, 4 * k->count);
     return chain_add(m, k, slot);
 }
 
@@ -298,42 +321,43 @@ static sr_rc map_seek(struct sr_map *head, const struct sr_map_keys *k, uint32_t
 {
     struct map *m = map_of(head);
     sr_assert(m->kind == SR_MAP_ORDERED && k->sort != NULL);
-    return tree_seek(m, k, TREE_NOT_BEFORE, slot);
+    sr_rc rc = tree_seek(m, k, TREE_NOT_BEFORE, slot);
+    return rc == SR_OK ? map_hand_out(m, slot, k->count) : rc;
 }
 
 static sr_rc map_last(struct sr_map *head, const struct sr_map_keys *k, uint32_t *slot)
 {
     struct map *m = map_of(head);
     sr_assert(m->kind == SR_MAP_ORDERED);
-    return tree_seek(m, k, TREE_LAST, slot);
+    sr_rc rc = tree_seek(m, k, TREE_LAST, slot);
+    return rc == SR_OK ? map_hand_out(m, slot, k->count) : rc;
+}
+
+uint32_t map_step(const struct map *m, uint32_t slot, uint32_t side)
+{
+    switch (m->kind) {
+    case SR_MAP_VALUE:
+        return SR_SLOT_NONE;
+    case SR_MAP_MULTI:
+        return side ? chain_next(m, slot) : chain_prev(m, slot);
+    case SR_MAP_ORDERED:
+        return tree_step(m, slot, side);
+    }
+    return SR_SLOT_NONE;
 }
 
 static uint32_t map_next(const struct sr_map *head, uint32_t slot)
 {
-    const struct map *m = map_of_const(head);
-    switch (m->kind) {
-    case SR_MAP_VALUE:
-        return SR_SLOT_NONE;
-    case SR_MAP_MULTI:
-        return chain_next(m, slot);
-    case SR_MAP_ORDERED:
-        return tree_step(m, slot, 1);
-    }
-    return SR_SLOT_NONE;
+    uint32_t next = map_step(map_of_const(head), slot, 1);
+    (void)map_hand_out(map_mutable(head), &next, 1);
+    return next;
 }
 
 static uint32_t map_prev(const struct sr_map *head, uint32_t slot)
 {
-    const struct map *m = map_of_const(head);
-    switch (m->kind) {
-    case SR_MAP_VALUE:
-        return SR_SLOT_NONE;
-    case SR_MAP_MULTI:
-        return chain_prev(m, slot);
-    case SR_MAP_ORDERED:
-        return tree_step(m, slot, 0);
-    }
-    return SR_SLOT_NONE;
+    uint32_t prev = map_step(map_of_const(head), slot, 0);
+    (void)map_hand_out(map_mutable(head), &prev, 1);
+    return prev;
 }
 
 static void map_unlink(struct map *m, uint32_t slot)
@@ -382,6 +406,7 @@ static sr_rc map_rekey_to(struct map *m, uint32_t slot, const struct sr_map_keys
     if (record_indexed(m, k, 0) != SR_SLOT_NONE) {
         return SR_EEXISTS;
     }
+    record_own(m, slot);
     struct record *r = record_at(m, slot);
     int64_t timer = r->timer;
     sr_rc rc = timers_reserve(&m->timers, 1);
@@ -429,6 +454,7 @@ static uint32_t map_each(const struct sr_map *head, uint64_t *cursor, uint32_t *
             slot[n++] = at;
         }
     }
+    (void)map_hand_out(map_mutable(head), slot, n);
     return n;
 }
 

@@ -6,7 +6,7 @@
  *   tree.c     entries of one key by sort columns (ordered map)
  *   field.c    columns of records in and out
  *   map.c      declaring one, removing, timers
- *   save.c, load.c   all of it to bytes and back
+ *   frozen.c, save.c, load.c   views, all of it to bytes and back
  *
  * The index leads from the hash of key and namespace to the key's entry: the only one of a value
  * map, the first of a multimap, the root of an ordered map's tree.
@@ -17,6 +17,7 @@
 #include <streamrun/state.h>
 
 #include "engine/data/pool.h"
+#include "engine/state/freezer.h"
 #include "engine/state/heap.h"
 #include "engine/state/index.h"
 #include "engine/state/timers.h"
@@ -51,6 +52,9 @@ struct map {
     const bool *is_descending; /* by sort; NULL: none */
     bool *has_seen_null;       /* by column: compares of keys without NULLs are shorter */
     uint32_t pages, pages_room;
+    uint32_t *born;        /* by page: the epoch it was made in */
+    struct limbo old_page; /* that a view may read, and the map has no more */
+    struct freezer *freezer;
     uint32_t used; /* slots from this one on were never used */
     uint32_t free; /* first free record, or SR_SLOT_NONE */
     struct index index;
@@ -78,6 +82,8 @@ struct state {
     bool is_loaded; /* from at least one subtask: its watermark counts */
     struct map *map[SR_MAPS_MAX];
     uint32_t maps;
+    struct freezer freezer;
+    atomic_uint refs; /* the owner's, and one a view; the last one frees */
     struct scratch scratch;
 };
 
@@ -116,6 +122,8 @@ static inline int64_t keys_space(const struct sr_map_keys *k, uint32_t i)
     return k->namespaces ? k->namespaces[i] : 0;
 }
 
+void state_unref(struct state *s); /* any thread */
+
 /* Part of the order of timers and of saved bytes: may never change. */
 static inline uint32_t map_hash(uint64_t key_hash, int64_t space)
 {
@@ -133,6 +141,17 @@ void record_hash(struct map *m, const struct sr_map_keys *k);
 sr_rc record_new(struct map *m, const struct sr_map_keys *k, uint32_t i, uint32_t *slot);
 void record_free(struct map *m, uint32_t slot);
 struct value record_value(const struct map *m, uint32_t slot, uint32_t c); /* not nested */
+void record_own_page(struct map *m, uint32_t page);
+/* Whoever writes to a record calls this first: it moves its page away from views that are read.
+ * Pointers into the page are good no more, if it was not owned since the last freeze. */
+static inline void record_own(struct map *m, uint32_t slot)
+{
+    if (m->freezer->frozen != 0) {
+        record_own_page(m, slot >> m->head.shift);
+    }
+}
+/* Frees some of what views do not hold any more. */
+void record_settle(struct map *m, uint32_t count);
 bool record_has_keys(const struct map *m, uint32_t slot, const struct sr_map_keys *k, uint32_t i);
 /* An order of entries: by hash, namespace, key columns, then sort columns or arrival. */
 int record_compare(const struct map *m, uint32_t a, uint32_t b);
@@ -173,8 +192,10 @@ sr_rc field_put(struct map *m, const uint32_t *slot, uint32_t count, uint32_t c,
 
 sr_rc map_new(struct state *s, const struct sr_map_def *def, struct map **out,
               struct sr_error *err);
-void map_free(struct map *m); /* NULL allowed */
+void map_free(struct map *m); /* NULL allowed; no view is left */
 uint64_t map_bytes(const struct map *m);
+/* The neighbour under the same key; 0: back, 1: forth. */
+uint32_t map_step(const struct map *m, uint32_t slot, uint32_t side);
 extern const struct sr_state_calls map_calls;
 
 #endif

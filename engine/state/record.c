@@ -25,6 +25,37 @@ void record_hash(struct map *m, const struct sr_map_keys *k)
     }
 }
 
+void record_own_page(struct map *m, uint32_t page)
+{
+    struct freezer *f = m->freezer;
+    if (m->born[page] > f->frozen) {
+        return;
+    }
+    size_t bytes = (size_t)m->head.stride << m->head.shift;
+    struct limbo_item old = {.memory = m->head.page[page], .epoch = f->epoch};
+    uint8_t *own = malloc(bytes);
+    if (!own || !limbo_put(&m->old_page, &old)) {
+        free(own);
+        freezer_break(f);
+        return;
+    }
+    m->head.page[page] = memcpy(own, old.memory, bytes);
+    m->born[page] = f->epoch;
+    f->copied_bytes += bytes;
+}
+
+void record_settle(struct map *m, uint32_t count)
+{
+    if (m->freezer->frozen == 0 && m->old_page.count == 0) {
+        return;
+    }
+    freezer_reap(m->freezer);
+    struct limbo_item old;
+    while (count-- > 0 && limbo_take(&m->old_page, m->freezer->oldest, &old)) {
+        free(old.memory);
+    }
+}
+
 /* One more page of records. */
 static sr_rc record_add_page(struct map *m)
 {
@@ -39,12 +70,18 @@ static sr_rc record_add_page(struct map *m)
             return SR_ENOMEM;
         }
         m->head.page = page;
+        uint32_t *born = realloc(m->born, room * sizeof(*born));
+        if (!born) {
+            return SR_ENOMEM;
+        }
+        m->born = born;
         m->pages_room = room;
     }
     uint8_t *records = malloc((size_t)m->head.stride << m->head.shift);
     if (!records) {
         return SR_ENOMEM;
     }
+    m->born[m->pages] = m->freezer->epoch;
     m->head.page[m->pages++] = records;
     return SR_OK;
 }
@@ -53,6 +90,7 @@ static sr_rc record_take(struct map *m, uint32_t *slot)
 {
     if (m->free != SR_SLOT_NONE) {
         *slot = m->free;
+        record_own(m, *slot);
         m->free = record_at(m, *slot)->hash;
         return SR_OK;
     }
@@ -124,6 +162,7 @@ sr_rc record_new(struct map *m, const struct sr_map_keys *k, uint32_t i, uint32_
 
 void record_free(struct map *m, uint32_t slot)
 {
+    record_own(m, slot);
     struct record *r = record_at(m, slot);
     sr_assert(r->is_used);
     uint32_t columns = m->head.keys + m->head.sorts + m->head.values;

@@ -1,26 +1,15 @@
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/base/arena.h"
 #include "engine/base/assert.h"
-#include "engine/base/error.h"
-#include "engine/data/codec.h"
-#include "engine/state/backend.h"
+#include "engine/state/frozen.h"
 #include "engine/state/saved.h"
 
-/* Indexed entries of a map by key group: those of group g are leader[start[g]] to
- * leader[start[g + 1] - 1], each hash << 32 | slot. */
-struct save_order {
-    uint64_t *leader;
-    uint32_t *start;
-};
+#define SAVE_SLOTS 16384u /* records passed over in a step */
 
-/* Entries of one group in order: each leader, then what follows it under its key. */
-struct save_walk {
-    const struct map *map;
-    const uint64_t *leader, *end;
-    uint32_t at; /* next entry under the same key; SR_SLOT_NONE: on to the next leader */
-};
+/* --- Order ------------------------------------------------------------------------------------ */
 
 static int save_compare(const void *a, const void *b)
 {
@@ -50,89 +39,145 @@ static void save_sort(struct map *m, uint64_t *leader, uint32_t count)
     }
 }
 
-static sr_rc save_collect(struct map *m, struct save_order *out)
+/* Is it the entry that the index would lead to? */
+static bool save_is_leader(const struct map *m, uint32_t slot)
 {
-    const struct state *s = map_state(m);
-    uint32_t groups = s->group_end - s->group_first;
-    const struct index *x = &m->index;
-    out->leader = malloc(((size_t)x->count + 1) * sizeof(*out->leader));
-    out->start = calloc((size_t)groups + 2, sizeof(*out->start));
-    if (!out->leader || !out->start) {
-        return SR_ENOMEM;
+    if (!record_at(m, slot)->is_used) {
+        return false;
     }
-    /* Counted two places up, so that after the sum start[g + 1] is where group g is filled next. */
-    for (uint32_t p = 0; p <= x->mask; p++) {
-        if (x->entry[p].slot != INDEX_NONE) {
-            out->start[record_at(m, x->entry[p].slot)->group - s->group_first + 2]++;
-        }
+    switch (m->kind) {
+    case SR_MAP_VALUE:
+        return true;
+    case SR_MAP_MULTI:
+        return chain_prev(m, slot) == SR_SLOT_NONE;
+    case SR_MAP_ORDERED:
+        return record_tree(m, slot)->parent == SR_SLOT_NONE;
     }
-    for (uint32_t g = 1; g < groups + 2; g++) {
-        out->start[g] += out->start[g - 1];
-    }
-    for (uint32_t p = 0; p <= x->mask; p++) {
-        if (x->entry[p].slot != INDEX_NONE) {
-            uint32_t g = record_at(m, x->entry[p].slot)->group - s->group_first;
-            out->leader[out->start[g + 1]++] = (uint64_t)x->entry[p].hash << 32 | x->entry[p].slot;
-        }
-    }
-    for (uint32_t g = 0; g < groups; g++) {
-        save_sort(m, out->leader + out->start[g], out->start[g + 1] - out->start[g]);
-    }
-    return SR_OK;
+    return false;
 }
 
-static uint32_t save_next(struct save_walk *w, uint32_t *slot, uint32_t max)
+/* --- Entries ---------------------------------------------------------------------------------- */
+
+static uint32_t save_next(struct save *s, const struct map *m, uint32_t *slot, uint32_t max)
 {
-    const struct map *m = w->map;
     uint32_t n = 0;
     while (n < max) {
-        if (w->at == SR_SLOT_NONE) {
-            if (w->leader == w->end) {
+        if (s->at == SR_SLOT_NONE) {
+            if (s->next == s->end) {
                 break;
             }
-            w->at = (uint32_t)*w->leader++;
-            w->at = m->kind == SR_MAP_ORDERED ? tree_end(m, w->at, 0) : w->at;
+            s->at = (uint32_t)*s->next++;
+            s->at = m->kind == SR_MAP_ORDERED ? tree_end(m, s->at, 0) : s->at;
         }
-        slot[n++] = w->at;
-        w->at = map_calls.next(&m->head, w->at);
+        slot[n++] = s->at;
+        s->at = map_step(m, s->at, 1);
     }
     return n;
 }
 
-static bool save_entry(const struct map *m, uint32_t slot, uint32_t r, struct sr_out *out)
+static uint8_t *save_u64(uint8_t *to, uint64_t v)
+{
+    v = htole64(v);
+    return (uint8_t *)memcpy(to, &v, sizeof(v)) + sizeof(v);
+}
+
+static uint8_t *save_u32(uint8_t *to, uint32_t v)
+{
+    v = htole32(v);
+    return (uint8_t *)memcpy(to, &v, sizeof(v)) + sizeof(v);
+}
+
+/* As codec_put writes it. */
+static uint8_t *save_fixed(uint8_t *to, const struct sr_type *t, const void *at)
+{
+    uint16_t half;
+    uint32_t word;
+    uint64_t number;
+    switch (value_size(t)) {
+    case 1:
+        *to = *(const uint8_t *)at;
+        return to + 1;
+    case 2:
+        memcpy(&half, at, sizeof(half));
+        half = htole16(half);
+        return (uint8_t *)memcpy(to, &half, sizeof(half)) + sizeof(half);
+    case 4:
+        memcpy(&word, at, sizeof(word));
+        return save_u32(to, word);
+    case 8:
+        memcpy(&number, at, sizeof(number));
+        return save_u64(to, number);
+    case 16:
+        if (t->kind == SR_DECIMAL) {
+            const struct sr_wide *wide = at;
+            return save_u64(save_u64(to, wide->low), (uint64_t)wide->high);
+        } else {
+            const struct sr_instant *instant = at;
+            return save_u32(save_u64(to, (uint64_t)instant->ms), (uint32_t)instant->ns);
+        }
+    default:
+        sr_assert(false);
+        return to;
+    }
+}
+
+static uint8_t *save_value(uint8_t *to, const struct map *m, uint32_t slot, uint32_t c)
+{
+    const struct sr_type *t = &m->head.column[c].type;
+    if (sr_map_is_null(&m->head, slot, c)) {
+        *to = 0;
+        return to + 1;
+    }
+    const void *at = sr_map_at(&m->head, slot, c);
+    const struct heap_ref *ref = at;
+    switch (value_class(t)) {
+    case VALUE_FIXED:
+        *to = 1;
+        return save_fixed(to + 1, t, at);
+    case VALUE_TEXT:
+        *to = 1;
+        to = save_u32(to + 1, ref->len);
+        break;
+    case VALUE_NESTED: /* kept as it is saved */
+        break;
+    }
+    memcpy(to, heap_bytes(&m->heap, *ref), ref->len);
+    return to + ref->len;
+}
+
+/* Room that an entry takes at most. */
+static size_t save_room(const struct map *m, uint32_t slot)
+{
+    size_t room = 1 + 2 * sizeof(uint64_t);
+    for (uint32_t c = 0; c < m->head.keys + m->head.sorts + m->head.values; c++) {
+        bool is_fixed = value_class(&m->head.column[c].type) == VALUE_FIXED;
+        const struct heap_ref *ref = is_fixed ? NULL : sr_map_at(&m->head, slot, c);
+        room += is_fixed ? 17 : 5 + (size_t)ref->len;
+    }
+    return room;
+}
+
+static bool save_entry(const struct map *m, uint32_t slot, struct sr_out *out)
 {
     const struct record *record = record_at(m, slot);
     bool has_timer = record->timer != SR_TIMER_NONE;
     bool has_space = record->space != 0;
-    uint8_t flags = (uint8_t)((has_timer ? SAVED_TIMER : 0) | (has_space ? SAVED_SPACE : 0));
-    bool is_ok = bytes_put_u8(out, flags);
+    uint8_t *to = sr_out_room(out, save_room(m, slot));
+    if (!to) {
+        return false;
+    }
+    *to++ = (uint8_t)((has_timer ? SAVED_TIMER : 0) | (has_space ? SAVED_SPACE : 0));
     if (has_timer) {
-        is_ok = is_ok && bytes_put_u64(out, (uint64_t)record->timer);
+        to = save_u64(to, (uint64_t)record->timer);
     }
     if (has_space) {
-        is_ok = is_ok && bytes_put_u64(out, (uint64_t)record->space);
+        to = save_u64(to, (uint64_t)record->space);
     }
-    for (uint32_t c = 0; c < m->head.keys + m->head.sorts + m->head.values && is_ok; c++) {
-        is_ok = codec_put(out, m->borrowed[c], r);
+    for (uint32_t c = 0; c < m->head.keys + m->head.sorts + m->head.values; c++) {
+        to = save_value(to, m, slot, c);
     }
-    return is_ok;
-}
-
-/* One batch of entries: columns out of the records, then row by row. */
-static sr_rc save_batch(struct map *m, const uint32_t *slot, uint32_t count, struct sr_out *out)
-{
-    sr_rc rc = saved_borrow(m);
-    if (rc != SR_OK) {
-        return rc;
-    }
-    for (uint32_t c = 0; c < m->head.keys + m->head.sorts + m->head.values && rc == SR_OK; c++) {
-        rc = field_get(m, slot, count, c, map_state(m)->home, m->borrowed[c]);
-    }
-    for (uint32_t i = 0; i < count && rc == SR_OK; i++) {
-        rc = save_entry(m, slot[i], i, out) ? SR_OK : SR_ENOMEM;
-    }
-    saved_return(m);
-    return rc;
+    out->len = (size_t)(to - out->data);
+    return true;
 }
 
 static void save_patch(struct sr_out *out, size_t at, uint64_t v, uint32_t bytes)
@@ -142,68 +187,147 @@ static void save_patch(struct sr_out *out, size_t at, uint64_t v, uint32_t bytes
     }
 }
 
-static sr_rc save_group(struct map *m, uint32_t group, struct save_walk *w, struct sr_out *out)
+/* --- Steps ------------------------------------------------------------------------------------ */
+
+static sr_rc save_head(struct frozen *f, struct sr_out *out)
 {
-    uint32_t *slot = map_state(m)->scratch.slot;
-    if (!bytes_put_u32(out, group) || !bytes_put_u32(out, 0) || !bytes_put_u64(out, 0)) {
-        return SR_ENOMEM;
-    }
-    size_t begin = out->len;
-    uint32_t entries = 0;
-    sr_rc rc = SR_OK;
-    for (uint32_t n; rc == SR_OK && (n = save_next(w, slot, SR_BATCH_ROWS)) > 0; entries += n) {
-        rc = save_batch(m, slot, n, out);
-    }
-    save_patch(out, begin - 12, entries, 4);
-    save_patch(out, begin - 8, out->len - begin, 8);
-    return rc;
+    bool is_ok = bytes_put_u32(out, SAVED_MAGIC) && bytes_put_u32(out, SAVED_VERSION) &&
+                 bytes_put_u32(out, f->head.max_parallelism) &&
+                 bytes_put_u64(out, (uint64_t)f->head.watermark) && bytes_put_u32(out, f->maps);
+    f->save.phase = f->maps > 0 ? SAVE_MAP : SAVE_DONE;
+    return is_ok ? SR_OK : SR_ENOMEM;
 }
 
-static sr_rc save_map(struct map *m, struct arena *a, struct sr_out *out)
+static sr_rc save_map(struct frozen *f, const struct map *m, struct sr_out *out)
 {
-    const struct state *s = map_state(m);
-    uint32_t groups = s->group_end - s->group_first;
-    const char *signature = saved_signature(a, m);
-    struct save_order order = {0};
-    if (!signature || !bytes_put_text(out, m->name) || !bytes_put_text(out, signature)) {
-        return SR_ENOMEM;
-    }
-    sr_rc rc = save_collect(m, &order);
+    struct save *s = &f->save;
+    struct arena *a = arena_new();
+    const char *signature = a ? saved_signature(a, m) : NULL;
+    bool is_ok = signature && bytes_put_text(out, m->name) && bytes_put_text(out, signature);
+    arena_free(a);
+    s->start = calloc((size_t)f->groups + 2, sizeof(*s->start));
+    s->slot = s->group = 0;
+    s->phase = SAVE_COUNT;
+    return is_ok && s->start ? SR_OK : SR_ENOMEM;
+}
+
+/* The groups' places are known: start[g + 1] is where group g is filled next. */
+static sr_rc save_counted(struct frozen *f, struct sr_out *out)
+{
+    struct save *s = &f->save;
     uint32_t filled = 0;
-    for (uint32_t g = 0; g < groups && rc == SR_OK; g++) {
-        filled += order.start[g + 1] > order.start[g];
+    for (uint32_t g = 1; g < f->groups + 2; g++) {
+        filled += s->start[g] > 0;
+        s->start[g] += s->start[g - 1];
     }
-    if (rc == SR_OK && !bytes_put_u32(out, filled)) {
-        rc = SR_ENOMEM;
-    }
-    for (uint32_t g = 0; g < groups && rc == SR_OK; g++) {
-        struct save_walk w = {.map = m,
-                              .leader = order.leader + order.start[g],
-                              .end = order.leader + order.start[g + 1],
-                              .at = SR_SLOT_NONE};
-        if (w.leader < w.end) {
-            rc = save_group(m, s->group_first + g, &w, out);
+    s->leader = malloc(((size_t)s->start[f->groups + 1] + 1) * sizeof(*s->leader));
+    s->slot = 0;
+    s->phase = SAVE_FILL;
+    return s->leader && bytes_put_u32(out, filled) ? SR_OK : SR_ENOMEM;
+}
+
+/* Passes over some records: counts the leaders of each group two places up, or files them. */
+static sr_rc save_pass(struct frozen *f, const struct map *m, struct sr_out *out)
+{
+    struct save *s = &f->save;
+    uint32_t end = m->used - s->slot > SAVE_SLOTS ? s->slot + SAVE_SLOTS : m->used;
+    for (uint32_t slot = s->slot; slot < end; slot++) {
+        if (!save_is_leader(m, slot)) {
+            continue;
+        }
+        const struct record *r = record_at(m, slot);
+        uint32_t g = r->group - f->group_first;
+        if (s->phase == SAVE_COUNT) {
+            s->start[g + 2]++;
+        } else {
+            s->leader[s->start[g + 1]++] = (uint64_t)r->hash << 32 | slot;
         }
     }
-    free(order.leader);
-    free(order.start);
-    return rc;
+    s->slot = end;
+    if (end < m->used) {
+        return SR_OK;
+    }
+    if (s->phase == SAVE_COUNT) {
+        return save_counted(f, out);
+    }
+    s->phase = SAVE_GROUP;
+    return SR_OK;
 }
 
-sr_rc state_save(const struct sr_state *s, struct sr_out *out, struct sr_error *err)
+/* Begins the next group that has entries, or goes on to the next map. */
+static sr_rc save_group(struct frozen *f, struct map *m, struct sr_out *out)
 {
-    const struct state *own = (const struct state *)s;
-    struct arena *a = arena_new();
-    bool is_ok = a && bytes_put_u32(out, SAVED_MAGIC) && bytes_put_u32(out, SAVED_VERSION) &&
-                 bytes_put_u32(out, s->max_parallelism) &&
-                 bytes_put_u64(out, (uint64_t)s->watermark) && bytes_put_u32(out, own->maps);
-    sr_rc rc = is_ok ? SR_OK : SR_ENOMEM;
-    for (uint32_t i = 0; i < own->maps && rc == SR_OK; i++) {
-        rc = save_map(own->map[i], a, out);
+    struct save *s = &f->save;
+    while (s->group < f->groups && s->start[s->group + 1] == s->start[s->group]) {
+        s->group++;
     }
-    arena_free(a);
-    if (rc != SR_OK) {
-        return error_set(err, rc, "%s: its state cannot be saved: %s", own->uid, rc_words(rc));
+    if (s->group == f->groups) {
+        save_done(s);
+        s->map++;
+        s->phase = s->map < f->maps ? SAVE_MAP : SAVE_DONE;
+        return SR_OK;
+    }
+    uint64_t *first = s->leader + s->start[s->group];
+    uint32_t count = s->start[s->group + 1] - s->start[s->group];
+    save_sort(m, first, count);
+    s->next = first;
+    s->end = first + count;
+    s->at = SR_SLOT_NONE;
+    s->entries = 0;
+    s->phase = SAVE_ENTRIES;
+    bool is_ok = bytes_put_u32(out, f->group_first + s->group++) && bytes_put_u32(out, 0) &&
+                 bytes_put_u64(out, 0);
+    s->group_at = out->len;
+    return is_ok ? SR_OK : SR_ENOMEM;
+}
+
+static sr_rc save_entries(struct frozen *f, const struct map *m, struct sr_out *out)
+{
+    struct save *s = &f->save;
+    uint32_t slot[SR_BATCH_ROWS];
+    uint32_t n = save_next(s, m, slot, SR_BATCH_ROWS);
+    for (uint32_t i = 0; i < n; i++) {
+        if (i + 8 < n) {
+            __builtin_prefetch(record_at(m, slot[i + 8]));
+        }
+        if (!save_entry(m, slot[i], out)) {
+            return SR_ENOMEM;
+        }
+    }
+    s->entries += n;
+    if (n < SR_BATCH_ROWS) {
+        save_patch(out, s->group_at - 12, s->entries, 4);
+        save_patch(out, s->group_at - 8, out->len - s->group_at, 8);
+        s->phase = SAVE_GROUP;
     }
     return SR_OK;
+}
+
+sr_rc save_step(struct frozen *f, struct sr_out *out)
+{
+    struct map *m = &f->map[f->save.map];
+    switch (f->save.phase) {
+    case SAVE_HEAD:
+        return save_head(f, out);
+    case SAVE_MAP:
+        return save_map(f, m, out);
+    case SAVE_COUNT:
+    case SAVE_FILL:
+        return save_pass(f, m, out);
+    case SAVE_GROUP:
+        return save_group(f, m, out);
+    case SAVE_ENTRIES:
+        return save_entries(f, m, out);
+    case SAVE_DONE:
+        break;
+    }
+    return SR_OK;
+}
+
+void save_done(struct save *s)
+{
+    free(s->leader);
+    free(s->start);
+    s->leader = NULL;
+    s->start = NULL;
 }

@@ -8,12 +8,37 @@
 #include "engine/state/backend.h"
 #include "engine/state/map.h"
 
+static void state_destroy(struct state *s)
+{
+    for (uint32_t i = 0; i < s->maps; i++) {
+        map_free(s->map[i]);
+    }
+    freezer_done(&s->freezer);
+    home_close(s->home);
+    arena_free(s->arena);
+    free(s);
+}
+
+void state_unref(struct state *s)
+{
+    /* Release, so that each holder's use comes before the end; acquire, so that the last sees it.
+     */
+    if (atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) == 1) {
+        state_destroy(s);
+    }
+}
+
 sr_rc state_new(struct sr_state **out, const struct state_conf *conf, struct sr_error *err)
 {
     sr_assert(conf->parts > 0 && conf->part < conf->parts);
     sr_assert(conf->max_parallelism > 0 && conf->max_parallelism <= KEY_GROUPS_MAX);
     struct state *s = calloc(1, sizeof(*s));
+    if (s && freezer_init(&s->freezer, err) != SR_OK) {
+        free(s);
+        s = NULL;
+    }
     if (s) {
+        atomic_init(&s->refs, 1);
         s->arena = arena_new();
         s->home = home_new();
         s->uid = s->arena ? arena_text(s->arena, conf->uid) : NULL;
@@ -36,16 +61,9 @@ sr_rc state_new(struct sr_state **out, const struct state_conf *conf, struct sr_
 
 void state_free(struct sr_state *s)
 {
-    struct state *own = (struct state *)s;
-    if (!own) {
-        return;
+    if (s) {
+        state_unref((struct state *)s);
     }
-    for (uint32_t i = 0; i < own->maps; i++) {
-        map_free(own->map[i]);
-    }
-    home_close(own->home);
-    arena_free(own->arena);
-    free(own);
 }
 
 uint64_t state_bytes(const struct sr_state *s)

@@ -31,10 +31,12 @@ static void tree_hang(struct map *m, uint32_t parent, uint32_t slot, uint32_t by
     if (parent == SR_SLOT_NONE) {
         index_replace(&m->index, record_at(m, slot)->hash, slot, by);
     } else {
+        record_own(m, parent);
         struct record_tree *p = record_tree(m, parent);
         p->child[p->child[1] == slot] = by;
     }
     if (by != SR_SLOT_NONE) {
+        record_own(m, by);
         record_tree(m, by)->parent = parent;
     }
 }
@@ -42,14 +44,17 @@ static void tree_hang(struct map *m, uint32_t parent, uint32_t slot, uint32_t by
 /* Turns `slot` and its parent about, so that slot is above. */
 static void tree_rotate(struct map *m, uint32_t slot)
 {
+    record_own(m, slot);
     struct record_tree *own = record_tree(m, slot);
     uint32_t parent = own->parent;
+    record_own(m, parent);
     struct record_tree *p = record_tree(m, parent);
     uint32_t side = p->child[1] == slot;
     tree_hang(m, p->parent, parent, slot);
     uint32_t middle = own->child[!side];
     p->child[side] = middle;
     if (middle != SR_SLOT_NONE) {
+        record_own(m, middle);
         record_tree(m, middle)->parent = parent;
     }
     own->child[!side] = parent;
@@ -115,6 +120,7 @@ static sr_rc tree_find_or_add_one(struct map *m, const struct sr_map_keys *k, ui
         index_add(&m->index, map_state(m)->scratch.hash[i], *slot);
         return SR_OK;
     }
+    record_own(m, parent);
     record_tree(m, parent)->child[side] = *slot;
     record_tree(m, *slot)->parent = parent;
     while (record_tree(m, *slot)->parent != SR_SLOT_NONE &&
@@ -169,6 +175,7 @@ sr_rc tree_seek(struct map *m, const struct sr_map_keys *k, enum tree_seek how, 
 
 void tree_remove(struct map *m, uint32_t slot)
 {
+    record_own(m, slot); /* rotations then leave `own` where it is */
     const struct record_tree *own = record_tree(m, slot);
     while (own->child[0] != SR_SLOT_NONE && own->child[1] != SR_SLOT_NONE) {
         tree_rotate(m, own->child[tree_rank(own->child[1]) > tree_rank(own->child[0])]);

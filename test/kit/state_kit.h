@@ -11,7 +11,7 @@
 struct state_kit {
     sr_rc (*make)(struct sr_state **out, const struct state_conf *conf, struct sr_error *err);
     void (*free)(struct sr_state *s);
-    sr_rc (*save)(const struct sr_state *s, struct sr_out *out, struct sr_error *err);
+    sr_rc (*save)(struct sr_state *s, struct sr_out *out, struct sr_error *err);
     sr_rc (*load)(struct sr_state *s, const void *bytes, size_t len, struct sr_error *err);
 };
 
