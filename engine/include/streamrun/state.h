@@ -14,8 +14,9 @@
  *
  * An entry is named by its slot. Slots are good until the next call that adds an entry to the map
  * or removes that one, and no longer than the operator's own call: a checkpoint may come between
- * two. Whoever wrote through one owes nothing: entries that were handed out count as written. Columns of a map are numbered: keys, then sorts, then values; a column of fixed size
- * lies in the entry's record, in the layout of batch.h; text and nested values go through calls.
+ * two. Whoever wrote through one owes nothing: entries that were handed out count as written.
+ * Columns of a map are numbered: keys, then sorts, then values; a column of fixed size lies in the
+ * entry's record, in the layout of batch.h; text and nested values go through calls.
  *
  *   open: { map }*  ->  process, watermark: { find_or_add | set_timer | due | remove | ... }*
  *
