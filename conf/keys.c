@@ -231,6 +231,11 @@ static void keys_leftover(struct reader *rd, struct entry *e, const struct opts_
         e->is_ignored = true;
         e->is_idle = true;
         return;
+    case SETTINGS_INSTEAD:
+        fault_add(rd->faults, FAULT_WARNING, e->name->at, NULL,
+                  "SR0207: '%s: %s' is not there yet: %s", e->key, reader_shown(e, e->value),
+                  settings_instead(e->key));
+        return;
     case SETTINGS_LATER:
         reader_fault(rd, e->name->at, NULL, "SR0207: '%s: %s' is not there yet", e->key,
                      e->value->kind == NODE_SCALAR ? reader_shown(e, e->value) : "[...]");

@@ -16,6 +16,7 @@ static void coord_check(const struct coord *c)
         if (i < c->pendings) {
             sr_assert(p->checkpoint > c->shown && p->checkpoint <= c->newest);
             sr_assert(i == 0 || p->checkpoint > p[-1].checkpoint);
+            sr_assert(p->checkpoint - c->pending[0].checkpoint < COORD_PENDING_MAX);
             sr_assert(p->state != COORD_STORING || p->saved == c->conf.tasks);
         }
     }
@@ -42,7 +43,16 @@ static void coord_forget(struct coord *c, uint32_t at, uint32_t count)
     c->pendings -= count;
 }
 
-/* One has ended, well or badly: the next periodic one keeps its distance. */
+/* Whether another one may start. */
+static bool coord_has_room(const struct coord *c)
+{
+    if (c->pendings == 0) return true;
+    enum coord_kind last = c->pending[c->pendings - 1].kind;
+    return c->pendings < c->conf.concurrent_max && last != COORD_STOP && last != COORD_LAST &&
+           c->newest + 1 - c->pending[0].checkpoint < COORD_PENDING_MAX;
+}
+
+/* One was shown: the next periodic one keeps its distance. */
 static void coord_pause(struct coord *c, int64_t now_us)
 {
     if (c->next_us != INT64_MAX && c->next_us < now_us + c->conf.min_pause_us) {
@@ -50,12 +60,11 @@ static void coord_pause(struct coord *c, int64_t now_us)
     }
 }
 
-static struct coord_cmd coord_fail(struct coord *c, struct coord_pending *p, int64_t now_us)
+static struct coord_cmd coord_fail(struct coord *c, const struct coord_pending *p)
 {
     struct coord_cmd cmd = {COORD_DROP, p->checkpoint, p->kind};
     coord_forget(c, (uint32_t)(p - c->pending), 1);
-    coord_pause(c, now_us);
-    if (cmd.kind != COORD_SAVEPOINT) {
+    if (cmd.kind != COORD_SAVEPOINT && cmd.kind != COORD_STOP) {
         c->failures++;
         if (c->failures > c->conf.tolerable) cmd.what = COORD_FAIL;
     }
@@ -65,7 +74,7 @@ static struct coord_cmd coord_fail(struct coord *c, struct coord_pending *p, int
 
 static struct coord_cmd coord_start(struct coord *c, enum coord_kind kind, int64_t now_us)
 {
-    sr_assert(c->pendings < c->conf.concurrent_max);
+    sr_assert(coord_has_room(c));
     c->pending[c->pendings++] = (struct coord_pending){
         .state = COORD_RUNNING, .kind = kind, .checkpoint = ++c->newest, .started_us = now_us};
     coord_check(c);
@@ -89,12 +98,10 @@ struct coord_cmd coord_tick(struct coord *c, int64_t now_us)
     for (uint32_t i = 0; i < c->pendings; i++) {
         struct coord_pending *p = &c->pending[i];
         if (p->state == COORD_RUNNING && now_us - p->started_us >= c->conf.timeout_us) {
-            return coord_fail(c, p, now_us);
+            return coord_fail(c, p);
         }
     }
-    if (c->is_stopped || now_us < c->next_us || c->pendings >= c->conf.concurrent_max) {
-        return coord_nothing;
-    }
+    if (c->is_stopped || now_us < c->next_us || !coord_has_room(c)) return coord_nothing;
     c->next_us = now_us + c->conf.interval_us;
     return coord_start(c, COORD_CHECKPOINT, now_us);
 }
@@ -102,7 +109,7 @@ struct coord_cmd coord_tick(struct coord *c, int64_t now_us)
 struct coord_cmd coord_request(struct coord *c, enum coord_kind kind, int64_t now_us)
 {
     coord_check(c);
-    if (c->pendings >= c->conf.concurrent_max) return coord_nothing;
+    if (!coord_has_room(c)) return coord_nothing;
     return coord_start(c, kind, now_us);
 }
 
@@ -124,7 +131,7 @@ struct coord_cmd coord_stored(struct coord *c, uint64_t checkpoint, bool is_ok, 
     coord_check(c);
     struct coord_pending *p = coord_find(c, checkpoint);
     sr_assert(p && p->state == COORD_STORING);
-    if (!is_ok) return coord_fail(c, p, now_us);
+    if (!is_ok) return coord_fail(c, p);
     struct coord_cmd cmd = {COORD_SHOW, p->checkpoint, p->kind};
     /* Older ones that still run are subsumed: what they would show, this one shows. */
     coord_forget(c, 0, (uint32_t)(p - c->pending) + 1);
@@ -141,7 +148,7 @@ void coord_stop(struct coord *c) { c->is_stopped = true; }
 int64_t coord_due_us(const struct coord *c)
 {
     int64_t due = INT64_MAX;
-    if (!c->is_stopped && c->pendings < c->conf.concurrent_max) due = c->next_us;
+    if (!c->is_stopped && coord_has_room(c)) due = c->next_us;
     for (uint32_t i = 0; i < c->pendings; i++) {
         const struct coord_pending *p = &c->pending[i];
         int64_t at = p->started_us + c->conf.timeout_us;

@@ -13,9 +13,13 @@
  *   (1) ids only grow, and are never used twice;
  *   (2) `shown` never goes back, and a checkpoint is shown only after it was stored;
  *   (3) a report for a checkpoint that is not pending is ignored;
- *   (4) checkpoints are shown in ascending order;
- *   (5) failures beyond `tolerable` answer COORD_FAIL: the job fails. Counted as Flink counts:
- *       consecutive, reset by a shown checkpoint; savepoints never count.
+ *   (4) checkpoints are shown in ascending order; one that is shown takes older ones with it;
+ *   (5) failures beyond `tolerable` answer COORD_FAIL: the job fails. Counted as Flink counts: late
+ *       ones and those that could not be stored, consecutive, reset by a shown one (savepoints
+ *       too); that of a savepoint never counts;
+ *   (6) the pause is counted from the end of the last one that was shown, as Flink counts it;
+ *   (7) behind a COORD_STOP or COORD_LAST that is on the way nothing starts: sources hold there;
+ *   (8) ids of pending ones are less than COORD_PENDING_MAX apart.
  */
 #ifndef SR_CKPT_COORD_H
 #define SR_CKPT_COORD_H
@@ -28,7 +32,12 @@
 enum coord_state { COORD_FREE, COORD_RUNNING, COORD_STORING };
 enum coord_do { COORD_NOTHING, COORD_INJECT, COORD_STORE, COORD_SHOW, COORD_DROP, COORD_FAIL };
 
-enum coord_kind { COORD_CHECKPOINT, COORD_SAVEPOINT, COORD_LAST /* at the end or a suspension */ };
+enum coord_kind {
+    COORD_CHECKPOINT,
+    COORD_SAVEPOINT,
+    COORD_STOP, /* a savepoint at which the job is to stop */
+    COORD_LAST  /* at the end or a suspension */
+};
 
 struct coord_cmd {
     enum coord_do what;
@@ -49,7 +58,7 @@ struct coord_conf {
     uint64_t newest;     /* highest id ever used; numbers go on above it */
     int64_t interval_us; /* between starts; 0: only on request */
     int64_t timeout_us;
-    int64_t min_pause_us;    /* from the end of one to the start of the next periodic one */
+    int64_t min_pause_us;    /* from the end of a shown one to the start of the next periodic one */
     uint32_t concurrent_max; /* 1 to COORD_PENDING_MAX */
     int64_t tolerable;       /* consecutive failures that are borne */
 };
@@ -69,8 +78,8 @@ void coord_init(struct coord *c, const struct coord_conf *conf, int64_t now_us);
 /* Time has passed: INJECT a periodic one, DROP one that is too old, FAIL, or NOTHING. Call again
  * until NOTHING. */
 struct coord_cmd coord_tick(struct coord *c, int64_t now_us);
-/* Someone asks for one now (a savepoint, a last checkpoint): INJECT, or NOTHING while as many
- * run as may; the caller asks again. */
+/* Someone asks for one now (a savepoint, a last checkpoint): INJECT, or NOTHING while there is no
+ * room; the caller asks again. */
 struct coord_cmd coord_request(struct coord *c, enum coord_kind kind, int64_t now_us);
 /* A task has saved its part: STORE when it was the last one. */
 struct coord_cmd coord_saved(struct coord *c, uint64_t checkpoint);

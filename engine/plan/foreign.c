@@ -12,10 +12,19 @@
     {                                                                \
         .key = name, .kind = SETTINGS_LATER, .harmless = __VA_ARGS__ \
     }
+/* Some values are taken with a warning: they ask for another way to the same results. */
+#define INSTEAD(name, harmless_values, taken_values, words)                              \
+    {                                                                                    \
+        .key = name, .kind = SETTINGS_LATER, .harmless = harmless_values,                \
+        .taken = taken_values, .instead = words                                          \
+    }
 #define LATER_ANYHOW(name)                                    \
     {                                                         \
         .key = name, .kind = SETTINGS_LATER, .harmless = NULL \
     }
+
+#define FOREIGN_WHOLE  "each checkpoint is written whole"
+#define FOREIGN_MEMORY "state is kept in memory, as by hashmap, and must fit there"
 
 /* clang-format off */
 const struct foreign foreign_keys[] = {
@@ -61,11 +70,10 @@ const struct foreign foreign_keys[] = {
 
     /* Checkpoints: how Flink lays out its files means nothing here. */
     LATER_ANYHOW("execution.checkpointing.interval-during-backlog"),
-    LATER("execution.checkpointing.max-concurrent-checkpoints", "1"),
     LATER("execution.checkpointing.create-subdir", "true"),
     LATER("state.checkpoints.create-subdir", "true"),
-    LATER("execution.checkpointing.incremental", "false"),
-    LATER("state.backend.incremental", "false"),
+    INSTEAD("execution.checkpointing.incremental", "false", "true", FOREIGN_WHOLE),
+    INSTEAD("state.backend.incremental", "false", "true", FOREIGN_WHOLE),
     IGNORED("execution.checkpointing.data-inline-threshold"),
     IGNORED("state.storage.fs.memory-threshold"), IGNORED("state.backend.fs.memory-threshold"),
     IGNORED("execution.checkpointing.write-buffer-size"),
@@ -75,29 +83,29 @@ const struct foreign foreign_keys[] = {
     LATER("execution.checkpointing.unaligned", "false"),
     LATER("execution.checkpointing.unaligned.enabled", "false"),
     LATER("execution.checkpointing.unaligned.forced", "false"),
-    IGNORED("execution.checkpointing.unaligned.interruptible-timers.enabled"),
+    LATER("execution.checkpointing.unaligned.interruptible-timers.enabled", "false"),
     IGNORED("execution.checkpointing.unaligned.max-subtasks-per-channel-state-file"),
     /* Without effect unless unaligned checkpoints are on, which is faulted above. */
     IGNORED("execution.checkpointing.aligned-checkpoint-timeout"),
     IGNORED("execution.checkpointing.alignment-timeout"),
-    LATER("execution.checkpointing.checkpoints-after-tasks-finish", "true"),
-    LATER("execution.checkpointing.checkpoints-after-tasks-finish.enabled", "true"),
-    IGNORED("execution.checkpointing.local-backup.enabled"),
+    /* Where a second copy lies, and how files are merged, means nothing unless it is asked for. */
+    LATER("execution.checkpointing.local-backup.enabled", "false"),
     IGNORED("execution.checkpointing.local-backup.dirs"),
+    LATER("execution.checkpointing.file-merging.enabled", "false"),
     IGNORED("execution.checkpointing.file-merging."),
     LATER("execution.checkpointing.approximate-local-recovery", "false"),
     LATER("execution.checkpointing.recover-without-channel-state.checkpoint-id", "-1"),
     LATER("execution.checkpointing.force", "false"),
-    IGNORED("execution.state-recovery.from-local"),
+    LATER("execution.state-recovery.from-local", "false"),
     LATER("execution.state-recovery.claim-mode", "NO_CLAIM|NO-CLAIM"),
     LATER("execution.savepoint-restore-mode", "NO_CLAIM|NO-CLAIM"),
     LATER("execution.state-recovery.without-channel-state.checkpoint-id", "-1"),
     LATER("execution.state-recovery.approximate-local-recovery", "false"),
 
     /* State. The tuning of a back-end has no effect unless it is chosen, which is faulted. */
-    LATER("state.backend", "hashmap"),
-    LATER("state.backend.type", "hashmap"),
-    IGNORED("state.backend.async"), IGNORED("state.backend.local-recovery"),
+    INSTEAD("state.backend", "hashmap", "rocksdb|forst", FOREIGN_MEMORY),
+    INSTEAD("state.backend.type", "hashmap", "rocksdb|forst", FOREIGN_MEMORY),
+    IGNORED("state.backend.async"), LATER("state.backend.local-recovery", "false"),
     IGNORED("state.backend.rocksdb."), IGNORED("state.backend.forst."),
     IGNORED("state.backend.latency-track."), IGNORED("state.latency-track."),
     LATER("state.changelog.enabled", "false"),

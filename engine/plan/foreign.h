@@ -12,6 +12,8 @@ struct foreign {
     const char *key; /* ends with a dot: every key that begins so; NULL ends the table */
     enum settings_foreign kind;
     const char *harmless; /* values, separated by |, of a SETTINGS_LATER key that change nothing */
+    const char *taken;    /* values that ask for another way to the same results */
+    const char *instead;  /* what is done in their place, for people */
 };
 
 extern const struct foreign foreign_keys[];

@@ -58,7 +58,17 @@ const struct sr_opt settings_opts[] = {
         .doc = "A checkpoint that takes longer is given up, and counts as failed."),
     SET("execution.checkpointing.min-pause", min_pause, .def = "0 ms",
         .min = 0, .max = SETTINGS_ALWAYS,
-        .doc = "Shortest time from the end of one checkpoint to the start of the next."),
+        .doc = "Shortest time from the end of a completed checkpoint to the start of the next; above 0 "
+               "it allows one checkpoint at once only."),
+    SET("execution.checkpointing.max-concurrent-checkpoints", max_concurrent, .def = "1",
+        .min = 1, .max = 8,
+        .doc = "Checkpoints that may be on the way at once. With `min-pause` it is always one."),
+    SET("execution.checkpointing.checkpoints-after-tasks-finish", has_checkpoints_after_end,
+        .def = "true",
+        .aliases = SETTINGS_OLDER(
+            "execution.checkpointing.checkpoints-after-tasks-finish.enabled"),
+        .doc = "Whether checkpoints and savepoints are taken when some source has ended. The last "
+               "one, with which the job ends, is taken anyhow."),
     SET("execution.checkpointing.tolerable-failed-checkpoints", tolerable_failures, .def = "0",
         .min = 0, .max = INT32_MAX,
         .doc = "Checkpoints in a row that may fail before the job fails and restarts."),
@@ -218,5 +228,14 @@ enum settings_foreign settings_foreign(const char *key, const char *value)
     if (f->kind == SETTINGS_LATER && f->harmless && settings_is_one_of(f->harmless, value)) {
         return SETTINGS_IGNORED;
     }
+    if (f->taken && settings_is_one_of(f->taken, value)) {
+        return SETTINGS_INSTEAD;
+    }
     return f->kind;
+}
+
+const char *settings_instead(const char *key)
+{
+    const struct foreign *f = settings_find_foreign(key);
+    return f && f->instead ? f->instead : "";
 }

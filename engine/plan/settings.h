@@ -16,12 +16,14 @@ struct settings {
     /* execution.checkpointing.* */
     sr_duration interval; /* negative: not written */
     sr_duration timeout, min_pause;
-    int64_t tolerable_failures; /* tolerable-failed-checkpoints */
-    int64_t num_retained;       /* execution.checkpointing.num-retained */
-    sr_choice mode;             /* exactly-once, at-least-once */
-    sr_choice retention;        /* externalized-checkpoint-retention: they are retained */
-    sr_choice storage;          /* filesystem, jobmanager */
-    const char *dir;            /* execution.checkpointing.dir: file:// or sqlite:// or a path */
+    int64_t tolerable_failures;     /* tolerable-failed-checkpoints */
+    int64_t max_concurrent;         /* max-concurrent-checkpoints */
+    bool has_checkpoints_after_end; /* checkpoints-after-tasks-finish */
+    int64_t num_retained;           /* execution.checkpointing.num-retained */
+    sr_choice mode;                 /* exactly-once, at-least-once */
+    sr_choice retention;            /* externalized-checkpoint-retention: they are retained */
+    sr_choice storage;              /* filesystem, jobmanager */
+    const char *dir; /* execution.checkpointing.dir: file:// or sqlite:// or a path */
     const char *savepoint_dir;
     const char *recovery_path; /* execution.state-recovery.path */
     bool may_drop_state;       /* execution.state-recovery.ignore-unclaimed-state */
@@ -50,12 +52,15 @@ enum settings_foreign {
     SETTINGS_UNKNOWN, /* no key of Flink that we know of */
     SETTINGS_IGNORED, /* has no meaning on one machine */
     SETTINGS_IDLE,    /* not there yet, and changes no result: metrics */
+    SETTINGS_INSTEAD, /* not there yet; something else is done, with the same results */
     SETTINGS_LATER    /* not there yet, and would change what the job keeps or gives */
 };
 
 /* What to make of such a key with this value. A value that asks for what we do anyway makes a
  * SETTINGS_LATER key a SETTINGS_IGNORED one. */
 enum settings_foreign settings_foreign(const char *key, const char *value);
+/* What is done in place of what a SETTINGS_INSTEAD key asks for with this value: for people. */
+const char *settings_instead(const char *key);
 /* Flink's values of keys that we have, but not with that value yet. */
 bool settings_value_is_later(const char *key, const char *value);
 /* In what a key's default differs from Flink's: one sentence; NULL: it does not. */

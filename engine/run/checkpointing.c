@@ -10,6 +10,13 @@
 
 #define CHECKPOINTING_RETRY_US INT64_C(1000000) /* before a last checkpoint is tried again */
 
+/* Longer than this many at once nothing is ever pending: settings.c refuses more. */
+static uint32_t checkpointing_concurrent(const struct settings *set)
+{
+    sr_assert(set->max_concurrent >= 1 && set->max_concurrent <= COORD_PENDING_MAX);
+    return set->min_pause.us > 0 ? 1 : (uint32_t)set->max_concurrent; /* as Flink decides */
+}
+
 void checkpointing_start(struct supervise *s, int64_t now_us)
 {
     struct checkpointing *k = &s->ck;
@@ -19,10 +26,10 @@ void checkpointing_start(struct supervise *s, int64_t now_us)
                               .interval_us = set->interval.us > 0 ? set->interval.us : 0,
                               .timeout_us = set->timeout.us,
                               .min_pause_us = set->min_pause.us > 0 ? set->min_pause.us : 0,
-                              .concurrent_max = RUN_PENDING_MAX,
+                              .concurrent_max = checkpointing_concurrent(set),
                               .tolerable = set->tolerable_failures};
     coord_init(&k->coord, &conf, now_us);
-    sr_assert(!k->saved && !k->request);
+    sr_assert(k->runs == 0 && !k->stop);
     k->showing = 0;
     k->showing_kind = COORD_CHECKPOINT;
     k->confirmed = 0;
@@ -31,27 +38,58 @@ void checkpointing_start(struct supervise *s, int64_t now_us)
     k->is_wanted = false;
 }
 
-static void checkpointing_forget(struct checkpointing *k)
+/* --- Those on the way ------------------------------------------------------------------------- */
+
+static struct checkpoint_run *checkpointing_find(struct checkpointing *k, uint64_t checkpoint)
 {
-    while (k->saved) {
-        struct report *r = k->saved;
-        k->saved = r->next;
+    for (uint32_t i = 0; i < k->runs; i++) {
+        if (k->run[i].checkpoint == checkpoint) return &k->run[i];
+    }
+    return NULL;
+}
+
+static void checkpointing_forget_saved(struct checkpoint_run *run)
+{
+    while (run->saved) {
+        struct report *r = run->saved;
+        run->saved = r->next;
         report_free(r);
     }
 }
 
-static void checkpointing_answer(struct checkpointing *k, sr_rc rc, const struct sr_error *why)
+/* A stop is answered at the end of the job, if it was shown. */
+static void checkpointing_answer(struct checkpointing *k, struct checkpoint_run *run, sr_rc rc,
+                                 const struct sr_error *why)
 {
-    struct run_request *r = k->request;
-    k->request = NULL;
-    if (r) supervise_answer(r, rc, why);
+    struct run_request *r = run->request;
+    run->request = NULL;
+    if (!r || (r == k->stop && rc == SR_OK)) return;
+    if (r == k->stop) k->stop = NULL;
+    supervise_answer(r, rc, why);
+}
+
+/* Takes one away; whoever waits for it was answered before, or is now. */
+static void checkpointing_leave(struct checkpointing *k, struct checkpoint_run *run,
+                                const struct sr_error *why)
+{
+    if (run->request) checkpointing_answer(k, run, why->rc, why);
+    checkpointing_forget_saved(run);
+    k->runs--;
+    for (struct checkpoint_run *r = run; r < k->run + k->runs; r++) {
+        *r = r[1];
+    }
+    k->run[k->runs] = (struct checkpoint_run){.checkpoint = 0};
 }
 
 void checkpointing_stop(struct supervise *s, const struct sr_error *why)
 {
-    checkpointing_forget(&s->ck);
-    checkpointing_answer(&s->ck, why->rc, why);
-    s->ck.showing = 0;
+    struct checkpointing *k = &s->ck;
+    while (k->runs > 0) {
+        checkpointing_leave(k, k->run, why);
+    }
+    if (k->stop) supervise_answer(k->stop, why->rc, why); /* it was shown, and nothing followed */
+    k->stop = NULL;
+    k->showing = 0;
 }
 
 /* --- The manifest ----------------------------------------------------------------------------- */
@@ -67,16 +105,16 @@ static int checkpointing_compare(const void *a, const void *b)
     return x->part < y->part ? -1 : x->part > y->part;
 }
 
-static bool checkpointing_fill_parts(const struct checkpointing *k, struct arena *a,
+static bool checkpointing_fill_parts(const struct checkpoint_run *run, struct arena *a,
                                      struct manifest *m)
 {
-    for (const struct report *r = k->saved; r; r = r->next) {
+    for (const struct report *r = run->saved; r; r = r->next) {
         m->parts += r->saved;
     }
     m->part = arena_array(a, m->parts, sizeof(*m->part));
     if (!m->part) return m->parts == 0;
     uint32_t i = 0;
-    for (const struct report *r = k->saved; r; r = r->next) {
+    for (const struct report *r = run->saved; r; r = r->next) {
         for (uint32_t p = 0; p < r->saved; p++) {
             m->part[i++] = (struct manifest_part){.uid = r->item[p].uid,
                                                   .name = r->item[p].name,
@@ -90,14 +128,14 @@ static bool checkpointing_fill_parts(const struct checkpointing *k, struct arena
     return true;
 }
 
-static bool checkpointing_fill_counters(const struct supervise *s, struct arena *a,
-                                        struct manifest *m)
+static bool checkpointing_fill_counters(const struct supervise *s, const struct checkpoint_run *run,
+                                        struct arena *a, struct manifest *m)
 {
     uint32_t nodes = s->plan->nodes;
     struct counts *sum = arena_array(a, nodes, sizeof(*sum));
     m->counter = arena_array(a, (size_t)nodes * COUNTER_COUNT, sizeof(*m->counter));
     if (!sum || !m->counter) return false;
-    for (const struct report *r = s->ck.saved; r; r = r->next) {
+    for (const struct report *r = run->saved; r; r = r->next) {
         for (uint32_t i = 0; i < r->counted; i++) {
             counts_add(&sum[r->count[i].node], &r->count[i].counts);
         }
@@ -113,54 +151,78 @@ static bool checkpointing_fill_counters(const struct supervise *s, struct arena 
     return !arena_is_broken(a);
 }
 
-static bool checkpointing_fill(const struct supervise *s, struct arena *a, struct manifest *m)
+static bool checkpointing_fill(const struct supervise *s, const struct checkpoint_run *run,
+                               struct arena *a, struct manifest *m)
 {
     const struct job *job = s->plan->job;
     *m = (struct manifest){.version = MANIFEST_VERSION,
                            .end = MANIFEST_RUNNING,
-                           .checkpoint = s->ck.coord.newest,
+                           .checkpoint = run->checkpoint,
                            .lineage = s->conf.lineage,
                            .attempt = store_attempt(s->conf.store),
                            .parent = s->conf.restore ? s->conf.restore->checkpoint : 0,
-                           .started_us = s->ck.started_wall_us,
+                           .started_us = run->started_wall_us,
                            .ended_us = s->env->wall_us(s->env),
                            .job_id = job->id,
                            .job_name = job->name,
                            .description = job->description ? job->description : "",
                            .made_by = RUN_MADE_BY,
                            .max_parallelism = s->plan->max_parallelism};
-    return checkpointing_fill_parts(&s->ck, a, m) && checkpointing_fill_counters(s, a, m);
+    return checkpointing_fill_parts(run, a, m) && checkpointing_fill_counters(s, run, a, m);
 }
 
 /* --- Commands --------------------------------------------------------------------------------- */
 
+static uint32_t checkpointing_flags(const struct supervise *s, enum coord_kind kind)
+{
+    const struct run_request *stop = s->ck.stop;
+    switch (kind) {
+    case COORD_CHECKPOINT:
+    case COORD_SAVEPOINT:
+        break;
+    case COORD_STOP:
+        return stop && stop->is_drain ? BARRIER_HOLD | BARRIER_LAST | BARRIER_DRAIN : BARRIER_HOLD;
+    case COORD_LAST:
+        if (s->goal == GOAL_FINISH) return BARRIER_HOLD | BARRIER_LAST | BARRIER_DRAIN;
+        return s->goal == GOAL_LEAVE ? BARRIER_HOLD | BARRIER_LAST : BARRIER_HOLD;
+    }
+    return 0;
+}
+
+/* The oldest savepoint that was asked for is what this one is for. */
+static struct run_request *checkpointing_take_request(struct supervise *s)
+{
+    mutex_lock(s->lock);
+    struct run_request *r = s->requests;
+    s->requests = r->next;
+    mutex_unlock(s->lock);
+    r->next = NULL;
+    return r;
+}
+
 static void checkpointing_inject(struct supervise *s, const struct coord_cmd *cmd, int64_t now_us)
 {
     struct checkpointing *k = &s->ck;
-    uint32_t flags = 0;
-    if (cmd->kind == COORD_LAST) {
-        flags = BARRIER_HOLD;
-        if (s->goal == GOAL_FINISH || s->goal == GOAL_LEAVE) flags |= BARRIER_LAST;
-        if (s->goal == GOAL_FINISH) flags |= BARRIER_DRAIN;
-    } else if (k->request && k->request->is_stop) {
-        flags = BARRIER_HOLD;
-        if (k->request->is_drain) flags |= BARRIER_LAST | BARRIER_DRAIN;
+    sr_assert(k->runs < COORD_PENDING_MAX);
+    struct checkpoint_run *run = &k->run[k->runs++];
+    *run = (struct checkpoint_run){.checkpoint = cmd->checkpoint,
+                                   .started_us = now_us,
+                                   .started_wall_us = s->env->wall_us(s->env)};
+    if (cmd->kind == COORD_SAVEPOINT || cmd->kind == COORD_STOP) {
+        run->request = checkpointing_take_request(s);
+        run->request->checkpoint = cmd->checkpoint;
+        if (cmd->kind == COORD_STOP) k->stop = run->request;
     }
-    k->kind = cmd->kind;
     k->newest = cmd->checkpoint;
-    k->started_us = now_us;
-    k->started_wall_us = s->env->wall_us(s->env);
-    if (k->request) k->request->checkpoint = cmd->checkpoint;
-    crew_inject(s->crew, cmd->checkpoint, flags);
+    crew_inject(s->crew, cmd->checkpoint, checkpointing_flags(s, cmd->kind));
     supervise_order(s);
 }
 
 /* Copies a savepoint out, then publishes the same as a checkpoint: sinks commit what it holds,
  * so the job must be able to go back to it by itself. */
-static sr_rc checkpointing_write(struct supervise *s, struct manifest *m, struct arena *a,
-                                 struct sr_error *err)
+static sr_rc checkpointing_write(struct supervise *s, struct run_request *request,
+                                 struct manifest *m, struct arena *a, struct sr_error *err)
 {
-    struct run_request *request = s->ck.request;
     if (request) {
         const char *path = NULL;
         m->kind = MANIFEST_SAVEPOINT;
@@ -178,20 +240,21 @@ static sr_rc checkpointing_write(struct supervise *s, struct manifest *m, struct
 }
 
 /* *fatal: nobody may go on, not even a restart. */
-static sr_rc checkpointing_store(struct supervise *s, bool *fatal, struct sr_error *err)
+static sr_rc checkpointing_store(struct supervise *s, const struct checkpoint_run *run, bool *fatal,
+                                 struct sr_error *err)
 {
     struct arena *a = arena_new();
     struct manifest m;
     sr_rc rc = SR_OK;
     uint64_t bytes = 0;
-    if (!a || !checkpointing_fill(s, a, &m)) {
+    if (!a || !checkpointing_fill(s, run, a, &m)) {
         rc = error_set(err, SR_ENOMEM, "out of memory for a checkpoint");
         goto out;
     }
     for (uint32_t i = 0; i < m.parts; i++) {
         bytes += m.part[i].len;
     }
-    rc = checkpointing_write(s, &m, a, err);
+    rc = checkpointing_write(s, run->request, &m, a, err);
     if (rc == SR_OK) {
         s->ck.published = m.checkpoint;
         mutex_lock(s->lock);
@@ -224,20 +287,26 @@ static void checkpointing_all_confirmed(struct supervise *s)
 static void checkpointing_show(struct supervise *s, const struct coord_cmd *cmd, int64_t now_us)
 {
     struct checkpointing *k = &s->ck;
+    struct checkpoint_run *run = checkpointing_find(k, cmd->checkpoint);
+    struct sr_error older;
+    (void)error_set(&older, SR_ECLOSED, "checkpoint %llu was complete before it",
+                    (unsigned long long)cmd->checkpoint);
+    sr_assert(run);
     k->showing = cmd->checkpoint;
     k->showing_kind = cmd->kind;
     k->confirmed = 0;
-    checkpointing_forget(k);
     mutex_lock(s->lock);
     s->shown.checkpoint_shown = cmd->checkpoint;
     s->shown.checkpoints_shown++;
-    s->shown.checkpoint_last_us = now_us - k->started_us;
+    s->shown.checkpoint_last_us = now_us - run->started_us;
     mutex_unlock(s->lock);
-    if (k->request && k->request->is_stop) {
+    if (cmd->kind == COORD_STOP) {
         s->goal = GOAL_STOP;
         coord_stop(&k->coord);
-    } else {
-        checkpointing_answer(k, SR_OK, NULL); /* that of a stop is answered at the end */
+    }
+    checkpointing_answer(k, run, SR_OK, NULL);
+    while (k->runs > 0 && k->run[0].checkpoint <= cmd->checkpoint) {
+        checkpointing_leave(k, k->run, &older);
     }
     crew_show(s->crew, cmd->checkpoint);
     supervise_order(s);
@@ -249,7 +318,9 @@ static void checkpointing_drop(struct supervise *s, const struct coord_cmd *cmd,
                                const struct sr_error *why, int64_t now_us)
 {
     struct checkpointing *k = &s->ck;
-    checkpointing_forget(k);
+    struct checkpoint_run *run = checkpointing_find(k, cmd->checkpoint);
+    sr_assert(run);
+    checkpointing_leave(k, run, why);
     mutex_lock(s->lock);
     s->shown.checkpoints_failed++;
     struct sr_error told; /* cuts what is too long */
@@ -257,13 +328,31 @@ static void checkpointing_drop(struct supervise *s, const struct coord_cmd *cmd,
                     why->words);
     memcpy(s->shown.checkpoint_failure, told.words, sizeof(told.words));
     mutex_unlock(s->lock);
-    env_log(s->env, SR_WARN, "checkpoints", "checkpoint %llu failed: %s",
-            (unsigned long long)cmd->checkpoint, why->words);
-    checkpointing_answer(k, why->rc, why);
+    env_log(s->env, SR_WARN, "checkpoints",
+            "checkpoint %llu failed: %s (%lld consecutive failed attempts so far)",
+            (unsigned long long)cmd->checkpoint, why->words, (long long)k->coord.failures);
     k->last_retry_us = now_us + CHECKPOINTING_RETRY_US;
     if (cmd->kind == COORD_LAST) k->has_lost_last = true;
     crew_drop(s->crew, cmd->checkpoint);
     supervise_order(s);
+}
+
+/* Why a checkpoint that came to nothing ends the attempt; SR_OK: it does not. */
+static sr_rc checkpointing_judge(const struct supervise *s, const struct coord_cmd *cmd,
+                                 bool was_draining, const struct sr_error *why,
+                                 struct sr_error *err)
+{
+    if (cmd->what == COORD_FAIL) {
+        return error_set(err, why->rc,
+                         "checkpoint %llu failed: %s; that is %lld in a row, and "
+                         "execution.checkpointing.tolerable-failed-checkpoints is %lld",
+                         (unsigned long long)cmd->checkpoint, why->words,
+                         (long long)s->ck.coord.failures, (long long)s->ck.coord.conf.tolerable);
+    }
+    if (!was_draining) return SR_OK;
+    /* Watermark +infinity cannot be taken back. */
+    return error_set(err, why->rc, "checkpoint %llu failed: %s",
+                     (unsigned long long)cmd->checkpoint, why->words);
 }
 
 /* Carries out one command that is not STORE; SR_OK, or the job fails. `why` says why for DROP and
@@ -271,7 +360,7 @@ static void checkpointing_drop(struct supervise *s, const struct coord_cmd *cmd,
 static sr_rc checkpointing_do(struct supervise *s, const struct coord_cmd *cmd, int64_t now_us,
                               const struct sr_error *why, struct sr_error *err)
 {
-    bool was_draining = s->ck.request && s->ck.request->is_drain;
+    bool was_draining = cmd->kind == COORD_STOP && s->ck.stop && s->ck.stop->is_drain;
     switch (cmd->what) {
     case COORD_NOTHING:
         break;
@@ -287,12 +376,7 @@ static sr_rc checkpointing_do(struct supervise *s, const struct coord_cmd *cmd, 
     case COORD_DROP:
     case COORD_FAIL:
         checkpointing_drop(s, cmd, why, now_us);
-        /* Watermark +infinity cannot be taken back; and no more failures are tolerable. */
-        if (cmd->what == COORD_FAIL || was_draining) {
-            return error_set(err, why->rc, "checkpoint %llu failed: %s",
-                             (unsigned long long)cmd->checkpoint, why->words);
-        }
-        break;
+        return checkpointing_judge(s, cmd, was_draining, why, err);
     }
     return SR_OK;
 }
@@ -302,17 +386,18 @@ static sr_rc checkpointing_do(struct supervise *s, const struct coord_cmd *cmd, 
 sr_rc checkpointing_saved(struct supervise *s, struct report *r, struct sr_error *err)
 {
     struct checkpointing *k = &s->ck;
-    if (k->coord.pendings == 0 || r->checkpoint != k->coord.newest) {
+    struct checkpoint_run *run = checkpointing_find(k, r->checkpoint);
+    if (!run) {
         report_free(r); /* of one that was dropped */
         return SR_OK;
     }
-    r->next = k->saved;
-    k->saved = r;
+    r->next = run->saved;
+    run->saved = r;
     struct coord_cmd cmd = coord_saved(&k->coord, r->checkpoint);
     if (cmd.what != COORD_STORE) return SR_OK;
     bool is_fatal;
     struct sr_error why = {.rc = SR_OK};
-    sr_rc rc = checkpointing_store(s, &is_fatal, &why);
+    sr_rc rc = checkpointing_store(s, run, &is_fatal, &why);
     if (is_fatal) {
         *err = why;
         return error_wrap(err, "checkpoint %llu", (unsigned long long)cmd.checkpoint);
@@ -340,20 +425,6 @@ bool checkpointing_is_over(const struct supervise *s)
     return is_final && k->showing != 0 && k->confirmed == s->crew->sinks;
 }
 
-/* The oldest savepoint that somebody asked for becomes the next checkpoint. */
-static struct coord_cmd checkpointing_begin_request(struct supervise *s, int64_t now_us)
-{
-    struct checkpointing *k = &s->ck;
-    struct coord_cmd cmd = coord_request(&k->coord, COORD_SAVEPOINT, now_us);
-    if (cmd.what != COORD_INJECT) return cmd;
-    mutex_lock(s->lock);
-    k->request = s->requests;
-    s->requests = k->request->next;
-    k->request->next = NULL;
-    mutex_unlock(s->lock);
-    return cmd;
-}
-
 /* The last checkpoint of a job that finishes or is suspended: once, and again if it failed. */
 static bool checkpointing_needs_last(const struct supervise *s, int64_t now_us)
 {
@@ -363,28 +434,50 @@ static bool checkpointing_needs_last(const struct supervise *s, int64_t now_us)
     return k->coord.pendings == 0 && now_us >= k->last_retry_us;
 }
 
+/* Has a source ended, in a job that is to take no checkpoints from then on? Those that sinks need
+ * to get on, and the last one, are taken anyhow. */
+static bool checkpointing_is_over_early(const struct supervise *s)
+{
+    return s->drained > 0 && !s->plan->job->settings.has_checkpoints_after_end;
+}
+
+static enum coord_kind checkpointing_requested(struct supervise *s, bool *has_request)
+{
+    mutex_lock(s->lock);
+    const struct run_request *r = s->requests;
+    enum coord_kind kind = r && r->is_stop ? COORD_STOP : COORD_SAVEPOINT;
+    mutex_unlock(s->lock);
+    *has_request = r != NULL;
+    return kind;
+}
+
 static struct coord_cmd checkpointing_next(struct supervise *s, int64_t now_us)
 {
     struct checkpointing *k = &s->ck;
-    bool is_free = k->coord.pendings == 0;
-    mutex_lock(s->lock);
-    bool has_request = s->requests != NULL;
-    mutex_unlock(s->lock);
+    struct coord_cmd cmd = {.what = COORD_NOTHING};
+    bool has_request;
+    enum coord_kind requested = checkpointing_requested(s, &has_request);
     if (checkpointing_needs_last(s, now_us)) return coord_request(&k->coord, COORD_LAST, now_us);
-    if (is_free && has_request && s->goal == GOAL_RUN) {
-        return checkpointing_begin_request(s, now_us);
+    if (checkpointing_is_over_early(s)) {
+        coord_stop(&k->coord);
+        if (has_request) {
+            supervise_refuse(s, "a source has ended, and "
+                                "execution.checkpointing.checkpoints-after-tasks-finish is false");
+        }
+        has_request = false;
     }
-    if (is_free && k->is_wanted && s->goal == GOAL_RUN) {
-        k->is_wanted = false;
-        return coord_request(&k->coord, COORD_CHECKPOINT, now_us);
+    if (has_request && s->goal == GOAL_RUN) cmd = coord_request(&k->coord, requested, now_us);
+    if (cmd.what == COORD_NOTHING && k->is_wanted && s->goal == GOAL_RUN) {
+        cmd = coord_request(&k->coord, COORD_CHECKPOINT, now_us);
+        k->is_wanted = cmd.what == COORD_NOTHING;
     }
-    return coord_tick(&k->coord, now_us);
+    return cmd.what == COORD_NOTHING ? coord_tick(&k->coord, now_us) : cmd;
 }
 
 sr_rc checkpointing_step(struct supervise *s, int64_t now_us, struct sr_error *err)
 {
     struct sr_error late = {.rc = SR_OK};
-    (void)error_set(&late, SR_EIO, "it was not complete within %lld ms",
+    (void)error_set(&late, SR_EIO, "timed out after %lld ms: it was not complete",
                     (long long)(s->ck.coord.conf.timeout_us / 1000));
     for (;;) {
         struct coord_cmd cmd = checkpointing_next(s, now_us);

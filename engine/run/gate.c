@@ -1,6 +1,7 @@
 #include "engine/run/gate.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/base/error.h"
 
@@ -157,14 +158,51 @@ static bool gate_is_aligned(const struct gate *g)
     return true;
 }
 
+/* Files one that waits for its turn. Too many: the oldest of them were dropped up the stream. */
+static void gate_add_later(struct gate *g, const struct msg *m)
+{
+    uint32_t at = g->laters;
+    while (at > 0 && g->later[at - 1].checkpoint > m->checkpoint) {
+        at--;
+    }
+    if (at > 0 && g->later[at - 1].checkpoint == m->checkpoint) return;
+    if (g->laters == GATE_LATER_MAX) {
+        if (at == 0) return;
+        memmove(g->later, g->later + 1, (--at) * sizeof(*g->later));
+    } else {
+        memmove(g->later + at + 1, g->later + at, (g->laters - at) * sizeof(*g->later));
+        g->laters++;
+    }
+    g->later[at] = (struct gate_barrier){m->checkpoint, m->flags};
+}
+
 static void gate_show(struct gate *g, struct gate_input *in, const struct msg *m)
 {
     if (m->checkpoint <= g->passed || m->checkpoint <= in->barrier) return;
     in->barrier = m->checkpoint;
-    if (m->checkpoint > g->aligning) {
+    if (m->checkpoint <= g->aligning) return;
+    if (g->aligning != 0 && g->is_at_least_once) {
+        gate_add_later(g, m);
+    } else {
         g->aligning = m->checkpoint;
         g->flags = m->flags;
     }
+}
+
+/* What comes behind the one that was passed on or dropped. */
+static void gate_align_next(struct gate *g)
+{
+    uint32_t past = 0;
+    while (past < g->laters && g->later[past].checkpoint <= g->passed) {
+        past++;
+    }
+    g->aligning = 0;
+    if (past < g->laters) {
+        g->aligning = g->later[past].checkpoint;
+        g->flags = g->later[past++].flags;
+    }
+    g->laters -= past;
+    memmove(g->later, g->later + past, g->laters * sizeof(*g->later));
 }
 
 static struct msg gate_pass(struct gate *g)
@@ -172,14 +210,14 @@ static struct msg gate_pass(struct gate *g)
     struct msg m = {.kind = MSG_BARRIER, .flags = g->flags, .checkpoint = g->aligning};
     sr_assert(g->aligning > g->passed);
     g->passed = g->aligning;
-    g->aligning = 0;
+    gate_align_next(g);
     return m;
 }
 
 void gate_drop(struct gate *g, uint64_t n)
 {
     if (n > g->passed) g->passed = n;
-    if (g->aligning <= n) g->aligning = 0;
+    if (g->aligning <= n) gate_align_next(g);
 }
 
 /* --- Reading ---------------------------------------------------------------------------------- */

@@ -34,16 +34,25 @@ struct gate_input {
     bool is_restored; /* the watermark came out of a checkpoint */
 };
 
+#define GATE_LATER_MAX 8u /* as many checkpoints as are on the way at once */
+
+struct gate_barrier {
+    uint64_t checkpoint;
+    uint32_t flags;
+};
+
 struct gate {
     struct gate_input *input;
     uint32_t inputs;
-    uint32_t turn;         /* where to look first, so that no input starves */
-    bool is_at_least_once; /* does not stop reading */
-    bool is_idle;          /* every live input is; told down the stream */
-    bool is_ended;         /* the end was answered */
-    uint64_t aligning;     /* checkpoint that is being aligned; 0: none */
-    uint32_t flags;        /* of that barrier */
-    uint64_t passed;       /* newest that was passed on or dropped */
+    uint32_t turn;                             /* where to look first, so that no input starves */
+    bool is_at_least_once;                     /* does not stop reading */
+    bool is_idle;                              /* every live input is; told down the stream */
+    bool is_ended;                             /* the end was answered */
+    uint64_t aligning;                         /* checkpoint that is being aligned; 0: none */
+    uint32_t flags;                            /* of that barrier */
+    uint64_t passed;                           /* newest that was passed on or dropped */
+    struct gate_barrier later[GATE_LATER_MAX]; /* at least once: behind `aligning`, ascending */
+    uint32_t laters;
     int64_t watermark;     /* of the merged stream */
     int64_t watermark_end; /* the last one that was not SR_WATERMARK_END: what is saved */
     struct sr_home *home;  /* for merged watermarks of views; set by the task */

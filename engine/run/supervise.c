@@ -141,8 +141,8 @@ static void supervise_finish(struct supervise *s, enum run_end end, const struct
     struct sr_error over;
     (void)error_set(&over, SR_ECLOSED, "the job has ended");
     env_crash_point(s->env, "run: before the end");
-    struct run_request *stop = s->goal == GOAL_STOP ? s->ck.request : NULL;
-    if (stop) s->ck.request = NULL;
+    struct run_request *stop = s->goal == GOAL_STOP ? s->ck.stop : NULL;
+    if (stop) s->ck.stop = NULL;
     supervise_close(s, why ? why : &over);
     s->end = end;
     if (why) s->error = *why;
@@ -349,7 +349,7 @@ static bool supervise_hear_all(struct supervise *s)
 static void supervise_aim(struct supervise *s)
 {
     if (s->goal != GOAL_RUN) return;
-    bool is_stopping = s->ck.request && s->ck.request->is_stop;
+    bool is_stopping = s->ck.stop != NULL;
     if (atomic_load(&s->ask_suspend)) {
         s->goal = GOAL_SUSPEND;
     } else if (s->drained == s->crew->sources && !is_stopping) {

@@ -23,21 +23,26 @@
 #include "engine/run/restart.h"
 #include "engine/run/sched.h"
 
-#define RUN_PENDING_MAX 1u /* checkpoints at once: max-concurrent-checkpoints */
-
 enum phase { PHASE_STARTING, PHASE_RUNNING, PHASE_PAUSING, PHASE_ENDED };
 enum goal { GOAL_RUN, GOAL_FINISH, GOAL_LEAVE, GOAL_SUSPEND, GOAL_STOP };
 
-/* The checkpoint that is being taken, and the one that is being shown. */
+/* A checkpoint that is on the way. */
+struct checkpoint_run {
+    uint64_t checkpoint;
+    int64_t started_wall_us, started_us;
+    struct report *saved;        /* a list */
+    struct run_request *request; /* the savepoint that it is for; NULL: none */
+};
+
+/* Checkpoints that are on the way, and the one that is being shown. */
 struct checkpointing {
     struct coord coord;
-    uint64_t newest;      /* highest number ever used, over attempts */
-    uint64_t published;   /* newest in the store, of this process; 0: none */
-    enum coord_kind kind; /* of the running one */
-    int64_t started_wall_us, started_us;
-    struct report *saved;        /* of the running one, a list */
-    struct run_request *request; /* the savepoint that the running one is for; NULL: none */
-    uint64_t showing;            /* sinks are committing it; 0: none */
+    uint64_t newest;    /* highest number ever used, over attempts */
+    uint64_t published; /* newest in the store, of this process; 0: none */
+    struct checkpoint_run run[COORD_PENDING_MAX]; /* ascending: those that are pending in coord */
+    uint32_t runs;
+    struct run_request *stop; /* of a stop that is on the way, or was shown; NULL: none */
+    uint64_t showing;         /* sinks are committing it; 0: none */
     enum coord_kind showing_kind;
     uint32_t confirmed;    /* sinks that have */
     int64_t last_retry_us; /* when a last checkpoint may be asked for again */

@@ -170,7 +170,8 @@ void task_close(struct task *t)
 void task_inject(struct task *t, uint64_t checkpoint, uint32_t flags)
 {
     sr_assert(flags < 1u << BARRIER_FLAGS);
-    atomic_store(&t->orders.inject, checkpoint << BARRIER_FLAGS | flags);
+    atomic_store(&t->orders.inject[checkpoint % TASK_INJECTS], checkpoint << BARRIER_FLAGS | flags);
+    atomic_store(&t->orders.injected, checkpoint);
 }
 
 void task_show(struct task *t, uint64_t checkpoint) { atomic_store(&t->orders.shown, checkpoint); }
@@ -483,14 +484,24 @@ static enum task_did task_inject_now(struct task *t, uint64_t order, struct sr_e
     return TASK_DID;
 }
 
+/* The oldest order that was not carried out and not dropped; 0: none. */
+static uint64_t task_next_order(const struct task *t)
+{
+    uint64_t past = t->injected > t->dropped ? t->injected : t->dropped;
+    uint64_t next = 0;
+    if (atomic_load(&t->orders.injected) <= past) return 0;
+    for (uint32_t i = 0; i < TASK_INJECTS; i++) {
+        uint64_t order = atomic_load(&t->orders.inject[i]);
+        if (order >> BARRIER_FLAGS > past && (next == 0 || order < next)) next = order;
+    }
+    return next;
+}
+
 static enum task_did task_read_source(struct task *t, int64_t now_us, struct task_waits *waits,
                                       struct sr_error *err)
 {
-    uint64_t order = atomic_load(&t->orders.inject);
-    uint64_t checkpoint = order >> BARRIER_FLAGS;
-    if (checkpoint > t->injected && checkpoint > t->dropped) {
-        return task_inject_now(t, order, err);
-    }
+    uint64_t order = task_next_order(t);
+    if (order != 0) return task_inject_now(t, order, err);
     if (atomic_load(&t->orders.finish)) {
         struct msg m = {.kind = MSG_END};
         return task_take(t, &m, 0, 0, err) == SR_OK ? TASK_DID : TASK_FAILED;

@@ -15,7 +15,8 @@
  *
  * The supervisor gives orders by atomics that only grow, so that none is lost or comes twice:
  *
- *   inject    checkpoint << BARRIER_FLAGS | flags: sources send this barrier
+ *   inject    checkpoint << BARRIER_FLAGS | flags: sources send these barriers, in order. Each has
+ *             the place of its number modulo TASK_INJECTS: less than that many are on the way
  *   shown     sinks commit up to it, sources acknowledge; the task then reports `confirmed`
  *   dropped   it will not be: gates flow again, held sources read on
  *   finish    a source sends the end
@@ -50,8 +51,11 @@ struct task_waits {
     struct sr_wait wait[TASK_WAITS_MAX];
 };
 
+#define TASK_INJECTS 8u
+
 struct task_orders {
-    _Atomic uint64_t inject, shown, dropped; /* acquire and release */
+    _Atomic uint64_t inject[TASK_INJECTS], injected; /* acquire and release; the newest number */
+    _Atomic uint64_t shown, dropped;
     _Atomic bool finish;
 };
 

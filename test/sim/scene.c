@@ -65,6 +65,7 @@ struct scene scene_of(uint64_t seed)
     for (uint32_t i = 0; i < 8; i++) {
         s.parallelism[i] = s.knows_late ? 1 : 1 + scene_draw(seed, 30 + i, 3);
     }
+    s.concurrent = scene_draw(seed, 43, 3) == 0 ? 2 + scene_draw(seed, 44, 3) : 1;
     scene_draw_faults(&s);
     return s;
 }
@@ -77,7 +78,8 @@ void scene_print(const struct scene *s, FILE *to)
     fprintf(
         to,
         "seed %llu: %s%s from %s to %s, store %s, %u splits of %u rows, %u keys, disorder %u ms, "
-        "delay %u ms%s%s, interval %u ms, retained %u, tolerable %u, %u lives, parallelism",
+        "delay %u ms%s%s, interval %u ms, %u at once, retained %u, tolerable %u, %u lives, "
+        "parallelism",
         (unsigned long long)s->seed,
         s->is_proctime  ? "proctime "
         : s->is_longer  ? "cumulating "
@@ -89,7 +91,8 @@ void scene_print(const struct scene *s, FILE *to)
         s->knows_late      ? " (known late rows)"
         : s->has_late_rows ? " (late rows)"
                            : "",
-        s->has_bad_rows ? " (bad rows)" : "", s->interval_ms, s->retained, s->tolerable, s->lives);
+        s->has_bad_rows ? " (bad rows)" : "", s->interval_ms, s->concurrent, s->retained,
+        s->tolerable, s->lives);
     for (uint32_t i = 0; i <= s->lives; i++) {
         fprintf(to, " %u", s->parallelism[i]);
     }
@@ -245,11 +248,13 @@ void scene_job(const struct scene *s, uint32_t parallelism, char *out, size_t si
 {
     struct scene_text t = {.out = out, .size = size};
     scene_add(&t, "pipeline.name: sim\nparallelism.default: %u\n", parallelism);
-    scene_add(&t,
-              "execution.checkpointing:\n  interval: %u ms\n  num-retained: %u\n"
-              "  tolerable-failed-checkpoints: %u\n  timeout: 2 s\n  dir: %s\n",
-              s->interval_ms, s->retained, s->tolerable,
-              s->has_sqlite_store ? "sqlite:///ck/store.db" : "file:///ck/dir");
+    scene_add(
+        &t,
+        "execution.checkpointing:\n  interval: %u ms\n  num-retained: %u\n"
+        "  tolerable-failed-checkpoints: %u\n  timeout: 2 s\n  max-concurrent-checkpoints: %u\n"
+        "  dir: %s\n",
+        s->interval_ms, s->retained, s->tolerable, s->concurrent,
+        s->has_sqlite_store ? "sqlite:///ck/store.db" : "file:///ck/dir");
     scene_add(&t, "restart-strategy.type: fixed-delay\nrestart-strategy.fixed-delay:\n"
                   "  attempts: 1000\n  delay: 50 ms\n");
     scene_add_source(s, &t);

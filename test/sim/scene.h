@@ -39,6 +39,7 @@ struct scene {
     uint32_t splits, rows, keys;
     uint32_t disorder_ms, delay_ms; /* of event times; of the watermark */
     uint32_t interval_ms, retained, tolerable;
+    uint32_t concurrent;     /* checkpoints that may be on the way at once */
     uint32_t parallelism[8]; /* by life of the process */
     uint32_t sinks;          /* subtasks of the sink; 0: as the others */
     uint32_t lives; /* that end by a crash, a suspension or a stop; then one that does not */

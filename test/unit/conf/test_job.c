@@ -256,10 +256,12 @@ START_TEST(not_there_yet)
 {
     static const char *const later[] = {
         "execution.checkpointing.unaligned.enabled: true\n",
-        "execution.checkpointing.max-concurrent-checkpoints: 2\n",
-        "execution.checkpointing.incremental: true\n",
-        "state.backend.type: rocksdb\n",
-        "state.backend: rocksdb\n",
+        "execution.checkpointing.interval-during-backlog: 5 min\n",
+        "execution.checkpointing.incremental: perhaps\n",
+        "state.backend.type: org.example.Backend\n",
+        "state.backend: filesystem\n",
+        "execution.state-recovery.from-local: true\n",
+        "execution.checkpointing.file-merging.enabled: true\n",
         "high-availability.type: zookeeper\n",
         "table.exec.state.ttl: 1 h\n",
         "restart-strategy.type: failure-rate\n",
@@ -275,6 +277,56 @@ START_TEST(not_there_yet)
             ck_abort_msg("%s: %s", later[i], k.faults.fault[0].words);
         }
         ck_assert_uint_eq(k.faults.fault[0].at.line, 1);
+    }
+    done();
+}
+END_TEST
+
+/* The checkpoint keys that people copy from one flink-conf to the next, by their names of 2.x and
+ * of 1.x, are a configuration: what is done otherwise, with the same results, is said. */
+START_TEST(copied_checkpoint_keys)
+{
+    static const char *const blocks[] = {
+        "execution.checkpointing.interval: 30s\n"
+        "execution.checkpointing.mode: EXACTLY_ONCE\n"
+        "execution.checkpointing.timeout: 10min\n"
+        "execution.checkpointing.min-pause: 10s\n"
+        "execution.checkpointing.max-concurrent-checkpoints: 1\n"
+        "execution.checkpointing.tolerable-failed-checkpoints: 3\n"
+        "execution.checkpointing.externalized-checkpoint-retention: RETAIN_ON_CANCELLATION\n"
+        "state.backend.type: rocksdb\n"
+        "execution.checkpointing.incremental: true\n"
+        "execution.checkpointing.dir: file:///var/flink/checkpoints\n"
+        "execution.checkpointing.savepoint-dir: file:///var/flink/savepoints\n"
+        "execution.checkpointing.num-retained: 3\n",
+        "execution.checkpointing.interval: 30s\n"
+        "execution.checkpointing.mode: EXACTLY_ONCE\n"
+        "execution.checkpointing.timeout: 10min\n"
+        "execution.checkpointing.min-pause: 10s\n"
+        "execution.checkpointing.max-concurrent-checkpoints: 1\n"
+        "execution.checkpointing.tolerable-failed-checkpoints: 3\n"
+        "execution.checkpointing.externalized-checkpoint-retention: RETAIN_ON_CANCELLATION\n"
+        "state.backend: rocksdb\n"
+        "state.backend.incremental: true\n"
+        "state.checkpoints.dir: file:///var/flink/checkpoints\n"
+        "state.savepoints.dir: file:///var/flink/savepoints\n"
+        "state.checkpoints.num-retained: 3\n"};
+    char yaml[2048];
+
+    setup();
+    for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++) {
+        (void)snprintf(yaml, sizeof(yaml), "%s%s%s", blocks[i], KIT_HEAD, KIT_SINK);
+        ck_assert_int_eq(kit_read(&k, yaml), SR_OK);
+        const struct settings *s = &k.job->settings;
+        ck_assert_int_eq(s->interval.us, 30000000);
+        ck_assert_int_eq(s->timeout.us, 600000000);
+        ck_assert_int_eq(s->min_pause.us, 10000000);
+        ck_assert_int_eq(s->tolerable_failures, 3);
+        ck_assert_int_eq(s->num_retained, 3);
+        ck_assert_str_eq(s->dir, "file:///var/flink/checkpoints");
+        ck_assert_str_eq(s->savepoint_dir, "file:///var/flink/savepoints");
+        ck_assert_ptr_nonnull(kit_fault(&k, 8, 1, "rocksdb' is not there yet: state is kept in"));
+        ck_assert_ptr_nonnull(kit_fault(&k, 9, 1, "true' is not there yet: each checkpoint is"));
     }
     done();
 }
@@ -320,7 +372,7 @@ START_TEST(flink_keys)
                                   "restart-strategy.fixed-delay.attempts: 9\n"
                                   "execution.checkpointing.mode: exactly-once\n"
                                   "execution.checkpointing.interval: 0\n"
-                                  "execution.checkpointing.max-concurrent-checkpoints: 1\n"
+                                  "execution.checkpointing.max-concurrent-checkpoints: 3\n"
                                   "env.java.opts: -Xmx1g\n"
                                   "metrics.reporter.prom.port: 9249\n" KIT_HEAD KIT_SINK),
                      SR_OK);
@@ -328,8 +380,8 @@ START_TEST(flink_keys)
     ck_assert_uint_eq(k.job->settings.restart.index, RESTART_FIXED);
     ck_assert_int_eq(k.job->settings.fixed_attempts, 9);
     ck_assert_int_lt(k.job->settings.interval.us, 0);
-    ck_assert_ptr_nonnull(
-        kit_fault(&k, 1, 1, "ignored: env.java.opts, execution.checkpointing.max-concurrent"));
+    ck_assert_int_eq(k.job->settings.max_concurrent, 3);
+    ck_assert_ptr_nonnull(kit_fault(&k, 1, 1, "ignored: env.java.opts, jobmanager.rpc"));
     ck_assert_ptr_nonnull(kit_fault(&k, 3, 1, "older name of 'execution.checkpointing.dir'"));
     ck_assert_ptr_nonnull(kit_fault(&k, 5, 1, "older name of 'restart-strategy.type'"));
     ck_assert_ptr_nonnull(kit_fault(&k, 11, 1, "not there yet, ignored: metrics.reporter"));
@@ -730,6 +782,6 @@ START_TEST(keys_are_found)
 END_TEST
 
 UNIT_MAIN("job", whole_job, places_in_texts, all_faults_at_once, half_a_job, too_many_faults,
-          not_there_yet, dead_letter, flink_keys, precedence, wrong_inputs, secrets,
-          description_reads_back, description_without_its_secret, schemas,
+          not_there_yet, copied_checkpoint_keys, dead_letter, flink_keys, precedence, wrong_inputs,
+          secrets, description_reads_back, description_without_its_secret, schemas,
           too_many_steps_are_one_fault, what_must_be, keys_are_found)

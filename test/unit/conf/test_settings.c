@@ -63,7 +63,7 @@ START_TEST(foreign_values)
 {
     ck_assert_int_eq(settings_foreign("jobmanager.rpc.address", "h"), SETTINGS_IGNORED);
     ck_assert_int_eq(settings_foreign("state.backend.type", "hashmap"), SETTINGS_IGNORED);
-    ck_assert_int_eq(settings_foreign("state.backend.type", "rocksdb"), SETTINGS_LATER);
+    ck_assert_int_eq(settings_foreign("state.backend.type", "rocksdb"), SETTINGS_INSTEAD);
     ck_assert_int_eq(settings_foreign("state.backend.rocksdb.localdir", "/x"), SETTINGS_IGNORED);
     ck_assert_int_eq(settings_foreign("execution.runtime-mode", "streaming"), SETTINGS_IGNORED);
     ck_assert_int_eq(settings_foreign("execution.runtime-mode", "BATCH"), SETTINGS_LATER);

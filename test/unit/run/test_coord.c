@@ -111,6 +111,70 @@ START_TEST(test_concurrent)
 }
 END_TEST
 
+/* Dropping one leaves those behind it; what is on the way keeps the numbers that are still to come
+ * near. */
+START_TEST(test_drop_of_one)
+{
+    struct coord c;
+    struct coord_conf many = conf;
+    many.concurrent_max = COORD_PENDING_MAX;
+    many.tasks = 1;
+    many.min_pause_us = 0;
+    coord_init(&c, &many, 0);
+    expect(coord_request(&c, COORD_CHECKPOINT, 0), COORD_INJECT, 11);
+    expect(coord_request(&c, COORD_SAVEPOINT, 100), COORD_INJECT, 12);
+    expect(coord_request(&c, COORD_CHECKPOINT, 200), COORD_INJECT, 13);
+    expect(coord_tick(&c, 500), COORD_DROP, 11);
+    ck_assert_uint_eq(c.pendings, 2);
+    expect(coord_saved(&c, 11), COORD_NOTHING, 0);
+    for (uint64_t n = 14; n < 12 + COORD_PENDING_MAX; n++) {
+        expect(coord_request(&c, COORD_CHECKPOINT, 500), COORD_INJECT, n);
+    }
+    expect(coord_request(&c, COORD_CHECKPOINT, 500), COORD_NOTHING, 0);
+    expect(coord_saved(&c, 13), COORD_STORE, 13);
+    expect(coord_stored(&c, 13, true, 501), COORD_SHOW, 13);
+    ck_assert_uint_eq(c.pendings, COORD_PENDING_MAX - 2);
+    ck_assert_int_eq(c.failures, 0);
+}
+END_TEST
+
+/* Behind one at which the job stops nothing starts, whatever there is room for. */
+START_TEST(test_nothing_behind_a_stop)
+{
+    static const enum coord_kind ends[] = {COORD_STOP, COORD_LAST};
+    for (size_t i = 0; i < 2; i++) {
+        struct coord c;
+        struct coord_conf many = conf;
+        many.concurrent_max = 4;
+        coord_init(&c, &many, 0);
+        expect(coord_request(&c, COORD_CHECKPOINT, 900), COORD_INJECT, 11);
+        expect(coord_request(&c, ends[i], 900), COORD_INJECT, 12);
+        expect(coord_tick(&c, 1000), COORD_NOTHING, 0);
+        expect(coord_request(&c, COORD_SAVEPOINT, 1000), COORD_NOTHING, 0);
+        ck_assert_int_eq(coord_due_us(&c), 1400);
+    }
+}
+END_TEST
+
+/* The pause begins with a checkpoint that was shown; one that failed is followed at once. */
+START_TEST(test_pause)
+{
+    struct coord c;
+    struct coord_conf one = conf;
+    one.tasks = 1;
+    one.timeout_us = 3000;
+    coord_init(&c, &one, 0);
+    expect(coord_tick(&c, 1000), COORD_INJECT, 11);
+    expect(coord_saved(&c, 11), COORD_STORE, 11);
+    expect(coord_stored(&c, 11, false, 2500), COORD_DROP, 11);
+    expect(coord_tick(&c, 2500), COORD_INJECT, 12);
+    expect(coord_saved(&c, 12), COORD_STORE, 12);
+    expect(coord_stored(&c, 12, true, 4000), COORD_SHOW, 12);
+    expect(coord_tick(&c, 4199), COORD_NOTHING, 0);
+    expect(coord_tick(&c, 4200), COORD_INJECT, 13);
+}
+END_TEST
+
 /* Without an interval, or once stopped, there are none but those that are asked for. */
 START_TEST(test_on_request_only)
 {
@@ -129,4 +193,4 @@ START_TEST(test_on_request_only)
 END_TEST
 
 UNIT_MAIN("ckpt: coord", test_life_of_one, test_deadline, test_tolerable, test_concurrent,
-          test_on_request_only)
+          test_drop_of_one, test_nothing_behind_a_stop, test_pause, test_on_request_only)

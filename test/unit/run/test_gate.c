@@ -195,6 +195,30 @@ START_TEST(test_at_least_once)
 }
 END_TEST
 
+/* With several checkpoints on the way, an input that is ahead shows the next one before others have
+ * shown the first: each is passed when all have, in order; dropping one leaves those behind it. */
+START_TEST(test_at_least_once_several)
+{
+    struct fixture f;
+    begin(&f, 2);
+    f.gate.is_at_least_once = true;
+    put_barrier(&f, 0, 1);
+    put_barrier(&f, 0, 2);
+    put_barrier(&f, 0, 3);
+    expect_nothing(&f);
+    put_barrier(&f, 1, 1);
+    expect_barrier(&f, 1);
+    expect_nothing(&f);
+    gate_drop(&f.gate, 2);
+    put_barrier(&f, 1, 2);
+    expect_nothing(&f);
+    put_barrier(&f, 1, 3);
+    expect_barrier(&f, 3);
+    expect_nothing(&f);
+    end(&f);
+}
+END_TEST
+
 /* The watermark is the lowest of the inputs', idle and ended ones left out, and never goes back. */
 START_TEST(test_watermark_is_lowest)
 {
@@ -303,5 +327,6 @@ START_TEST(test_one_input)
 END_TEST
 
 UNIT_MAIN("run: gate", test_alignment, test_ended_input_counts, test_drop,
-          test_higher_number_supersedes, test_at_least_once, test_watermark_is_lowest,
-          test_idle_order, test_idle, test_rows_are_merged, test_one_input)
+          test_higher_number_supersedes, test_at_least_once, test_at_least_once_several,
+          test_watermark_is_lowest, test_idle_order, test_idle, test_rows_are_merged,
+          test_one_input)

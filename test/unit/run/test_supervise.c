@@ -5,6 +5,7 @@
 #include "test/unit/run/world.h"
 
 #include "engine/base/arena.h"
+#include "engine/run/supervise_inner.h"
 
 #define STEPS_MAX 3000000u
 
@@ -170,6 +171,7 @@ START_TEST(test_dropped_checkpoints)
         w.timeout_us = 4000 + (int64_t)world_random(&w, 10000);
         w.busy_prepare = 800;
         w.tolerable = 1000000;
+        w.concurrent = 1 + (int64_t)seed % 3;
         struct store *store = world_store(&w);
         struct supervise *s = start(&w, store, NULL);
         if (world_run(&w, s, 60000, NULL)) {
@@ -193,6 +195,37 @@ START_TEST(test_dropped_checkpoints)
 }
 END_TEST
 
+static bool has_three_on_the_way(const struct world *w, struct supervise *s)
+{
+    (void)w;
+    return s->ck.runs == 3;
+}
+
+/* As many checkpoints are on the way at once as may be, each with what belongs to it. */
+START_TEST(test_several_at_once)
+{
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct world w;
+        world_init(&w, seed * 17);
+        w.parts_source = w.parts_count = w.parts_sink = 2;
+        w.rows = 2000;
+        w.interval_us = 200;
+        w.busy_prepare = 900;
+        w.concurrent = 3;
+        struct store *store = world_store(&w);
+        struct supervise *s = start(&w, store, NULL);
+        ck_assert(world_run(&w, s, STEPS_MAX, has_three_on_the_way));
+        ck_assert(!world_run(&w, s, STEPS_MAX, NULL));
+        expect_end(s, RUN_FINISHED);
+        const char *wrong = world_check(&w);
+        ck_assert_msg(!wrong, "seed %d: %s", (int)seed, wrong);
+        supervise_free(s);
+        store_close(store);
+        world_done(&w);
+    }
+}
+END_TEST
+
 /* More failed checkpoints than are tolerable fail the job, and say why. */
 START_TEST(test_intolerable_checkpoints)
 {
@@ -206,7 +239,9 @@ START_TEST(test_intolerable_checkpoints)
     ck_assert(!world_run(&w, s, STEPS_MAX, NULL));
     struct sr_error err;
     ck_assert_int_eq(supervise_end(s, &err), RUN_FAILED);
-    ck_assert_str_eq(err.words, "checkpoint 1 failed: it was not complete within 5 ms");
+    ck_assert_str_eq(
+        err.words, "checkpoint 1 failed: timed out after 5 ms: it was not complete; that is 1 in a "
+                   "row, and execution.checkpointing.tolerable-failed-checkpoints is 0");
     supervise_free(s);
     store_close(store);
     world_done(&w);
@@ -348,5 +383,5 @@ END_TEST
 UNIT_MAIN("run: supervise", test_bounded_job_finishes,
           test_without_interval_all_is_shown_at_the_end, test_restarts_keep_exactly_once,
           test_rescale_after_death_keeps_exactly_once, test_dropped_checkpoints,
-          test_intolerable_checkpoints, test_sink_asks_for_checkpoints, test_suspend_and_go_on,
-          test_cancel, test_no_restart, test_state_that_nobody_claims)
+          test_several_at_once, test_intolerable_checkpoints, test_sink_asks_for_checkpoints,
+          test_suspend_and_go_on, test_cancel, test_no_restart, test_state_that_nobody_claims)

@@ -396,6 +396,8 @@ static void world_plan_job(struct world *w)
     w->settings = (struct settings){.interval = {w->interval_us},
                                     .timeout = {w->timeout_us},
                                     .tolerable_failures = w->tolerable,
+                                    .max_concurrent = w->concurrent > 0 ? w->concurrent : 1,
+                                    .has_checkpoints_after_end = !w->stops_checkpoints,
                                     .mode = {w->mode},
                                     .restart = {w->restart},
                                     .fixed_attempts = 1000,

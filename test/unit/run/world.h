@@ -42,6 +42,8 @@ struct world {
     bool is_bounded;
     uint32_t parts_source, parts_count, parts_sink;
     int64_t interval_us, timeout_us;
+    int64_t concurrent;     /* checkpoints at once; 0: one */
+    bool stops_checkpoints; /* when a source has ended */
     enum settings_restart restart;
     enum settings_mode mode;
     int64_t tolerable;
