@@ -3,7 +3,7 @@
  * A pipe or a terminal cannot be gone back to: a position behind its beginning is refused at
  * resume, rather than taking other bytes for those that were lost. Standard input that was
  * redirected from a file is read at explicit offsets, and can be resumed. With a journal any of
- * them can: stdin_tape.h.
+ * them can: tape.h.
  */
 #include <errno.h>
 #include <string.h>
@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 #include "connectors/common/block.h"
-#include "connectors/stdio/stdin_tape.h"
+#include "connectors/stdio/stdin_finder.h"
+#include "connectors/stdio/stdin_origin.h"
+#include "connectors/stdio/stdin_take.h"
 
 struct stdin_reader {
     const struct sr_host *host;
@@ -20,6 +22,7 @@ struct stdin_reader {
     uint64_t read_end; /* read bytes */
     int64_t base;      /* a file: its offset when the job began; -1: not a file */
     struct tape tape;
+    struct stdin_take take;
     bool has_journal;
     bool is_cut;      /* the journal has no end of the session */
     uint64_t session; /* of the journal */
@@ -42,6 +45,35 @@ static sr_rc stdin_check(const void *conf, const struct sr_schema *schema,
     return SR_OK;
 }
 
+/* For the tape: whole lines, where that can be had. */
+static enum taken stdin_take_next(void *reader, uint8_t *to, size_t room, size_t *got,
+                                  struct sr_wait *wait, struct sr_error *err)
+{
+    struct stdin_reader *r = reader;
+    enum taken taken = stdin_take_lines(&r->take, to, room, got);
+    wait->fd = STDIN_FILENO;
+    if (taken == TAKEN_FAILED) {
+        (void)r->host->fail(r->host, err, SR_EIO, "stdin cannot be read: %s",
+                            strerrordesc_np(errno));
+    }
+    return taken;
+}
+
+static sr_rc stdin_open_tape(struct stdin_reader *r, const struct stdin_conf *conf,
+                             bool is_checkpointed, struct sr_error *err)
+{
+    struct tape_conf tape = {.host = r->host,
+                             .name = STDIN_NAME,
+                             .dir = conf->journal,
+                             .max_bytes = conf->journal_max.bytes,
+                             .is_checkpointed = is_checkpointed,
+                             .take = stdin_take_next,
+                             .ctx = r};
+    stdin_origin(r->host, tape.origin);
+    stdin_take_open(&r->take);
+    return tape_open(&r->tape, &tape, err);
+}
+
 static sr_rc stdin_open(void *reader, const struct sr_source_open *o, struct sr_error *err)
 {
     struct stdin_reader *r = reader;
@@ -59,15 +91,15 @@ static sr_rc stdin_open(void *reader, const struct sr_source_open *o, struct sr_
     r->has_journal = conf->journal != NULL;
     bool is_checkpointed =
         SR_HAS_FIELD(o, struct sr_source_open, is_checkpointed) && o->is_checkpointed;
-    return r->has_journal ? tape_open(&r->tape, o->host, conf, is_checkpointed, err) : SR_OK;
+    return r->has_journal ? stdin_open_tape(r, conf, is_checkpointed, err) : SR_OK;
 }
 
 static sr_rc stdin_add(void *reader, uint32_t number, const struct sr_split *split,
                        struct sr_error *err)
 {
     struct stdin_reader *r = reader;
-    struct stdin_note n;
-    if (!stdin_note_get(split->note, &n)) {
+    struct session_note n;
+    if (!session_note_get(split->note, &n)) {
         return r->host->fail(r->host, err, SR_ECORRUPT, "the position of stdin cannot be read");
     }
     if ((n.session != 0) != r->has_journal) {
@@ -296,9 +328,9 @@ static sr_rc stdin_position(void *reader, uint32_t number, struct sr_out *note,
 {
     (void)number;
     struct stdin_reader *r = reader;
-    struct stdin_note n = {
+    struct session_note n = {
         .offset = r->offset, .session = r->session, .is_finished = r->is_finished};
-    return stdin_note_put(note, &n)
+    return session_note_put(note, &n)
                ? SR_OK
                : r->host->fail(r->host, err, SR_ENOMEM, "out of memory for a note");
 }
@@ -307,14 +339,9 @@ static void stdin_acknowledge(void *reader, uint32_t number, struct sr_bytes not
 {
     (void)number;
     struct stdin_reader *r = reader;
-    struct stdin_note n;
-    if (!r->has_journal || !stdin_note_get(note, &n)) {
-        return;
-    }
-    if (n.is_finished) {
-        journal_drop(&r->tape.journal, n.session, n.offset);
-    } else {
-        journal_ack(&r->tape.journal, n.session, n.offset);
+    struct session_note n;
+    if (r->has_journal && session_note_get(note, &n)) {
+        tape_acknowledge(&r->tape, &n);
     }
 }
 
@@ -324,7 +351,10 @@ static void stdin_close(void *reader)
     if (r->host) {
         block_drop(&r->block);
     }
-    tape_close(&r->tape);
+    if (r->has_journal) {
+        tape_close(&r->tape);
+        stdin_take_close(&r->take);
+    }
 }
 
 static const struct sr_opt stdin_opts[] = {

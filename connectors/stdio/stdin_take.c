@@ -12,12 +12,13 @@
 void stdin_take_open(struct stdin_take *t)
 {
     struct stat st;
-    t->copy[0] = t->copy[1] = -1;
+    t->copy[0] = t->copy[1] = t->away = -1;
     if (fstat(STDIN_FILENO, &st) != 0 || !S_ISFIFO(st.st_mode) || pipe2(t->copy, O_CLOEXEC) != 0) {
         return;
     }
     (void)fcntl(STDIN_FILENO, F_SETPIPE_SZ, TAKE_PIPE_BYTES); /* not allowed: it stays as it is */
     (void)fcntl(t->copy[1], F_SETPIPE_SZ, TAKE_PIPE_BYTES);
+    t->away = open("/dev/null", O_WRONLY | O_CLOEXEC); /* there is none: they are copied */
 }
 
 void stdin_take_close(struct stdin_take *t)
@@ -28,6 +29,10 @@ void stdin_take_close(struct stdin_take *t)
         }
         t->copy[i] = -1;
     }
+    if (t->away >= 0) {
+        (void)close(t->away);
+    }
+    t->away = -1;
 }
 
 enum taken stdin_take_any(uint8_t *to, size_t room, size_t *got)
@@ -70,6 +75,18 @@ static bool stdin_take_has_writer(void)
     return poll(&p, 1, 0) >= 0 && (p.revents & POLLHUP) == 0;
 }
 
+/* Takes what was looked at out of the pipe; `to` has these bytes already. */
+static bool stdin_take_away(const struct stdin_take *t, uint8_t *to, size_t len)
+{
+    ssize_t n = 1;
+    while (t->away >= 0 && len > 0 && n > 0) {
+        n = splice(STDIN_FILENO, NULL, t->away, NULL, len, SPLICE_F_MOVE);
+        len -= n > 0 ? (size_t)n : 0;
+        to += n > 0 ? n : 0;
+    }
+    return stdin_take_all(STDIN_FILENO, to, len);
+}
+
 enum taken stdin_take_lines(struct stdin_take *t, uint8_t *to, size_t room, size_t *got)
 {
     if (t->copy[0] < 0) {
@@ -93,7 +110,7 @@ enum taken stdin_take_lines(struct stdin_take *t, uint8_t *to, size_t room, size
     if (!newline && len < TAKE_LINE_MAX && (has_writer || len == room)) {
         return TAKEN_PARTLY;
     }
-    if (!stdin_take_all(STDIN_FILENO, to, len)) {
+    if (!stdin_take_away(t, to, len)) {
         return TAKEN_FAILED;
     }
     *got = len;

@@ -8,27 +8,19 @@
 #ifndef CONNECTORS_STDIO_STDIN_TAKE_H
 #define CONNECTORS_STDIO_STDIN_TAKE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "connectors/common/tape.h"
 
 #define TAKE_LINE_MAX (64u << 10)
 
 struct stdin_take {
     int copy[2]; /* of a pipe, to look at; -1: not one */
-};
-
-enum taken {
-    TAKEN_BYTES,
-    TAKEN_NONE,   /* nothing is there */
-    TAKEN_PARTLY, /* only a piece of a line is there: look again later, poll(2) cannot tell */
-    TAKEN_END,
-    TAKEN_FAILED /* errno */
+    int away;    /* where taken bytes go without being copied; -1: nowhere */
 };
 
 void stdin_take_open(struct stdin_take *t);
 void stdin_take_close(struct stdin_take *t);
-/* `room` is at least TAKE_LINE_MAX, or more was taken before. *got is 0 but for TAKEN_BYTES. */
+/* TAKEN_FAILED: errno. `room` is at least TAKE_LINE_MAX, or more was taken before. *got is 0 but
+ * for TAKEN_BYTES. */
 enum taken stdin_take_lines(struct stdin_take *t, uint8_t *to, size_t room, size_t *got);
 /* The same, wherever lines end. */
 enum taken stdin_take_any(uint8_t *to, size_t room, size_t *got);

@@ -4,6 +4,8 @@
 
 #include <streamrun/connector.h>
 
+#define STDIN_NAME "stdin"
+
 struct stdin_conf {
     sr_size record_max;
     const char *journal; /* NULL: none */

@@ -1,7 +1,8 @@
 /* What the engine lends to a plugin. Handed over at open; valid until close returns.
  *
  * Every service takes the host itself first, so that one set of functions serves all instances.
- * None may be called from a thread that is not running a call of the instance, but `log`.
+ * None may be called from a thread that is not running a call of the instance, but `log`, `fail`,
+ * `digest`, the clocks and what `files` allows.
  */
 #ifndef STREAMRUN_HOST_H
 #define STREAMRUN_HOST_H
