@@ -91,10 +91,11 @@ sr_rc counters_read(const struct env *env, const char *path, struct counters *ou
     return rc;
 }
 
-sr_rc counters_write(const struct env *env, const char *path, const struct counters *c,
-                     struct sr_error *err)
+sr_rc counters_write(const struct env *env, const char *tmp, const char *path,
+                     const struct counters *c, struct sr_error *err)
 {
     char text[COUNTERS_TEXT_MAX];
     size_t len = counters_print(c, text);
-    return durable_replace(env, path, text, len, err);
+    return durable_replace_by(env, tmp, path, &(struct durable_bytes){(const uint8_t *)text, len},
+                              err);
 }

@@ -25,7 +25,9 @@ struct counters {
 /* A missing file gives zeros. SR_ECORRUPT, with a hint, when it is not as it was written. */
 sr_rc counters_read(const struct env *env, const char *path, struct counters *out,
                     struct sr_error *err);
-sr_rc counters_write(const struct env *env, const char *path, const struct counters *c,
-                     struct sr_error *err); /* durable, in one step */
+/* Durable, in one step, by way of `tmp` in the attempt's own directory: SR_EABSENT when that was
+ * sealed, so that a process that was taken over cannot put old numbers back. */
+sr_rc counters_write(const struct env *env, const char *tmp, const char *path,
+                     const struct counters *c, struct sr_error *err);
 
 #endif

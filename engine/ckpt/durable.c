@@ -127,10 +127,22 @@ sr_rc durable_write(const struct env *env, const char *path, const void *bytes, 
     return rc == SR_OK ? closed : rc;
 }
 
+sr_rc durable_replace_by(const struct env *env, const char *tmp, const char *path,
+                         const struct durable_bytes *bytes, struct sr_error *err)
+{
+    sr_rc rc = durable_remove(env, tmp, err); /* what a crash left */
+    if (rc == SR_OK) {
+        rc = durable_write(env, tmp, bytes->data, bytes->len, err);
+    }
+    if (rc == SR_OK) {
+        rc = env->files->rename(env->files, tmp, path, true, err);
+    }
+    return rc == SR_OK ? durable_sync_parent(env, path, err) : rc;
+}
+
 sr_rc durable_replace(const struct env *env, const char *path, const void *bytes, size_t len,
                       struct sr_error *err)
 {
-    const struct sr_files *fs = env->files;
     size_t room = strlen(path) + sizeof(".tmp");
     char *tmp = malloc(room);
     if (!tmp) {
@@ -138,16 +150,7 @@ sr_rc durable_replace(const struct env *env, const char *path, const void *bytes
     }
     memcpy(tmp, path, room - sizeof(".tmp"));
     memcpy(tmp + room - sizeof(".tmp"), ".tmp", sizeof(".tmp"));
-    sr_rc rc = durable_remove(env, tmp, err); /* what a crash left */
-    if (rc == SR_OK) {
-        rc = durable_write(env, tmp, bytes, len, err);
-    }
-    if (rc == SR_OK) {
-        rc = fs->rename(fs, tmp, path, true, err);
-    }
-    if (rc == SR_OK) {
-        rc = durable_sync_parent(env, path, err);
-    }
+    sr_rc rc = durable_replace_by(env, tmp, path, &(struct durable_bytes){bytes, len}, err);
     free(tmp);
     return rc;
 }

@@ -9,6 +9,12 @@
 #include "engine/base/arena.h"
 #include "engine/base/env.h"
 
+/* What a whole file holds. */
+struct durable_bytes {
+    const uint8_t *data;
+    size_t len;
+};
+
 /* Makes the directory and every missing one above it; each new name is durable. */
 sr_rc durable_make_dirs(const struct env *env, const char *path, struct sr_error *err);
 /* Syncs the directory that holds `path`. */
@@ -20,12 +26,10 @@ sr_rc durable_write(const struct env *env, const char *path, const void *bytes, 
  * failure the old content or the new one is there. */
 sr_rc durable_replace(const struct env *env, const char *path, const void *bytes, size_t len,
                       struct sr_error *err);
-/* A whole file, in an arena. */
-struct durable_bytes {
-    const uint8_t *data;
-    size_t len;
-};
-
+/* The same by way of `tmp`, a name of one's own: SR_EABSENT when its directory is gone, or went
+ * before the rename; `path` is untouched then. */
+sr_rc durable_replace_by(const struct env *env, const char *tmp, const char *path,
+                         const struct durable_bytes *bytes, struct sr_error *err);
 /* Reads a whole file of at most `max` bytes: SR_ECORRUPT if larger, SR_EABSENT if none is there. */
 sr_rc durable_read(const struct env *env, const char *path, uint64_t max, struct arena *a,
                    struct durable_bytes *out, struct sr_error *err);

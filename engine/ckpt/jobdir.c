@@ -54,12 +54,13 @@ sr_rc jobdir_read_end(const struct env *env, const char *end_path, struct digest
     return rc == SR_EABSENT || rc == SR_ECORRUPT ? SR_OK : rc;
 }
 
-sr_rc jobdir_write_end(const struct env *env, const char *end_path, struct digest metadata,
-                       enum manifest_end end, struct sr_error *err)
+sr_rc jobdir_write_end(const struct env *env, const char *tmp, const char *end_path,
+                       const struct digest *metadata, enum manifest_end end, struct sr_error *err)
 {
     char text[JOBDIR_END_MAX];
-    size_t len = jobdir_print_end(end, metadata, text);
-    return durable_replace(env, end_path, text, len, err);
+    size_t len = jobdir_print_end(end, *metadata, text);
+    return durable_replace_by(env, tmp, end_path,
+                              &(struct durable_bytes){(const uint8_t *)text, len}, err);
 }
 
 /* --- Scanning --------------------------------------------------------------------------------- */

@@ -34,7 +34,8 @@ const char *jobdir_end_path(struct arena *a, const char *dir, uint64_t number);
  * for, so that one that was left behind by hand says nothing about another checkpoint. */
 sr_rc jobdir_read_end(const struct env *env, const char *end_path, struct digest metadata,
                       enum manifest_end *end, struct sr_error *err);
-sr_rc jobdir_write_end(const struct env *env, const char *end_path, struct digest metadata,
-                       enum manifest_end end, struct sr_error *err);
+/* By way of `tmp`, as counters_write. */
+sr_rc jobdir_write_end(const struct env *env, const char *tmp, const char *end_path,
+                       const struct digest *metadata, enum manifest_end end, struct sr_error *err);
 
 #endif

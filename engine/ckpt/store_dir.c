@@ -1,14 +1,23 @@
 /* The directory store: one directory a checkpoint, published by rename.
  *
- *   DIR/JOB-ID/LOCK       never unlinked; held as long as the store is open
+ *   DIR/JOB-ID/LOCK       held as long as the store is open: lock.h
  *              counters   last attempt, highest id, where the attempt went on: counters.h
- *              .ep-E/     where attempt E builds; sealing it (rename to trash) fences that attempt
+ *              .ep-E/     where attempt E builds; sealing it (rename to trash) fences that attempt;
+ *                         there is always one, of the last attempt: its number is never used again
  *              chk-N/     published, immutable
  *              trash/     renamed away, being removed; whatever is in it may go at any time
  *
  * Publishing:  .ep-E/chk-N made -> filled and synced (chkdir.c) -> .ep-E still ours? -> rename to
  *              chk-N, replacing nothing -> sync DIR/JOB-ID -> .ep-E still ours?
  * The second look closes the race with a successor that seals while the rename is under way.
+ * Everything else that an attempt changes goes by way of its .ep-E too, so that the kernel refuses
+ * it to an attempt that was sealed: counters and marks are renamed out of it, what is deleted is
+ * renamed into it, and the next attempt of the process is the same directory renamed.
+ *
+ * Taking an attempt:  .ep-E made, E above all -> every lower one sealed -> what is there looked at
+ *                     -> counters -> .ep-E still ours?
+ * Of two that do it at once the higher number wins, whoever holds the lock: it seals the other,
+ * and never the reverse.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -25,6 +34,7 @@
 struct store_dir {
     const char *counters, *trash; /* paths */
     const char *build;            /* .ep-E of this attempt */
+    const char *draft;            /* a file in it, to be renamed to where it belongs */
     struct sr_stat build_is;      /* its identity when it was made */
     uint64_t trashed;             /* names given in trash/ so far */
     bool has_named_others;        /* what older lineages leave was logged */
@@ -56,10 +66,22 @@ static sr_rc store_dir_check_fence(const struct store *s, struct sr_error *err)
 #endif
 }
 
+/* Something of ours is gone: because the attempt was sealed, or for a reason of its own. */
+static sr_rc store_dir_absent(const struct store *s, sr_rc rc, struct sr_error *err)
+{
+    if (rc != SR_EABSENT) {
+        return rc;
+    }
+    sr_rc fence = store_dir_check_fence(s, err);
+    return fence == SR_OK ? rc : fence;
+}
+
 /* --- Trash ------------------------------------------------------------------------------------ */
 
-/* Moves one name of the job's directory to trash/. Not durable yet. */
-static sr_rc store_dir_trash(struct store *s, const char *path, struct sr_error *err)
+/* Moves one name of the job's directory to `dir`: trash/, or our .ep-E, which is refused when we
+ * were taken over. Not durable yet. */
+static sr_rc store_dir_move(struct store *s, const char *path, const char *dir,
+                            struct sr_error *err)
 {
     struct store_dir *own = s->own;
     const struct sr_files *fs = s->env->files;
@@ -68,8 +90,8 @@ static sr_rc store_dir_trash(struct store *s, const char *path, struct sr_error 
     sr_rc rc = a ? SR_EEXISTS : store_dir_no_memory(err);
     /* A name may be one that an earlier process could not remove. */
     for (unsigned tries = 0; rc == SR_EEXISTS && tries < STORE_DIR_TRASH_TRIES; tries++) {
-        const char *to = arena_printf(a, "%s/%s.%" PRIu64 ".%" PRIu64, own->trash, name, s->attempt,
-                                      own->trashed++);
+        const char *to =
+            arena_printf(a, "%s/%s.%" PRIu64 ".%" PRIu64, dir, name, s->attempt, own->trashed++);
         rc = to ? fs->rename(fs, path, to, false, err) : store_dir_no_memory(err);
     }
     arena_free(a);
@@ -78,11 +100,10 @@ static sr_rc store_dir_trash(struct store *s, const char *path, struct sr_error 
 
 /* Both ends of renames to trash/ become durable; then what lies there is removed. What cannot be
  * removed stays for the next time. */
-static sr_rc store_dir_sync_trash(const struct store *s, struct sr_error *err)
+static sr_rc store_dir_sync_move(const struct store *s, const char *dir, struct sr_error *err)
 {
-    const struct store_dir *own = s->own;
     const struct sr_files *fs = s->env->files;
-    sr_rc rc = fs->sync_dir(fs, own->trash, err);
+    sr_rc rc = fs->sync_dir(fs, dir, err);
     if (rc == SR_OK) {
         rc = fs->sync_dir(fs, s->place, err);
     }
@@ -90,18 +111,17 @@ static sr_rc store_dir_sync_trash(const struct store *s, struct sr_error *err)
     return rc;
 }
 
-static sr_rc store_dir_empty_trash(const struct store *s, struct sr_error *err)
+static sr_rc store_dir_empty(const struct store *s, const char *dir, struct sr_error *err)
 {
-    const struct store_dir *own = s->own;
     const struct sr_files *fs = s->env->files;
     char **names = NULL;
     struct arena *a = arena_new();
     if (!a) {
         return store_dir_no_memory(err);
     }
-    sr_rc rc = fs->list(fs, own->trash, &names, err);
+    sr_rc rc = fs->list(fs, dir, &names, err);
     for (char **n = names; rc == SR_OK && *n; n++) {
-        const char *path = durable_join(a, own->trash, *n);
+        const char *path = durable_join(a, dir, *n);
         rc = path ? durable_remove(s->env, path, err) : store_dir_no_memory(err);
     }
     fs->names_free(fs, names);
@@ -136,26 +156,48 @@ static sr_rc store_dir_prepare(struct store *s, struct sr_error *err)
     return rc;
 }
 
-/* Renames every .ep-E away: from here on no older attempt can begin to publish. */
-static sr_rc store_dir_seal(struct store *s, uint64_t *attempt_max, struct sr_error *err)
+/* Renames every .ep-K below ours away: from here on no older attempt can begin anything.
+ * *sealed: how many there were. SR_EFENCED: a higher one is there. */
+static sr_rc store_dir_seal_pass(struct store *s, uint32_t *sealed, struct sr_error *err)
 {
+    const struct store_dir *own = s->own;
     const struct sr_files *fs = s->env->files;
     char **names = NULL;
+    *sealed = 0;
     sr_rc rc = fs->list(fs, s->place, &names, err);
     for (char **n = names; rc == SR_OK && *n; n++) {
         uint64_t attempt = 0;
-        if (!durable_number(*n, ".ep-", &attempt)) {
+        if (!durable_number(*n, ".ep-", &attempt) || attempt == s->attempt) {
             continue;
         }
-        *attempt_max = attempt > *attempt_max ? attempt : *attempt_max;
+        if (attempt > s->attempt) {
+            rc = error_set(err, SR_EFENCED, "attempt %" PRIu64 " was taken over by %" PRIu64,
+                           s->attempt, attempt);
+            break;
+        }
         const char *path = durable_join(s->arena, s->place, *n);
-        rc = path ? store_dir_trash(s, path, err) : store_dir_no_memory(err);
+        rc = path ? store_dir_move(s, path, own->trash, err) : store_dir_no_memory(err);
+        rc = rc == SR_EABSENT ? SR_OK : rc; /* it went on to its next attempt just then */
+        (*sealed)++;
     }
     if (names) {
         fs->names_free(fs, names);
     }
+    return rc;
+}
+
+/* Until none is found: an attempt that lives may move on by one, up to ours and not beyond. */
+static sr_rc store_dir_seal(struct store *s, struct sr_error *err)
+{
+    const struct store_dir *own = s->own;
+    uint32_t sealed = 1;
+    sr_rc rc = SR_OK;
+    for (unsigned tries = 0; rc == SR_OK && sealed > 0; tries++) {
+        sr_assert(tries < STORE_DIR_TRASH_TRIES);
+        rc = store_dir_seal_pass(s, &sealed, err);
+    }
     if (rc == SR_OK) {
-        rc = store_dir_sync_trash(s, err);
+        rc = store_dir_sync_move(s, own->trash, err);
     }
     store_point(s->env, STORE_SEALED);
     return rc;
@@ -188,55 +230,81 @@ static void store_dir_numbers(const struct jobdir *j, struct counters *next)
     }
 }
 
-/* Makes .ep-E and takes it as the attempt of this store. */
-static sr_rc store_dir_make_build(struct store *s, uint64_t attempt, struct sr_error *err)
+/* Takes .ep-E, which was just made or renamed, as the attempt of this store. */
+static sr_rc store_dir_own_build(struct store *s, const char *build, uint64_t attempt,
+                                 struct sr_error *err)
 {
     struct store_dir *own = s->own;
     const struct sr_files *fs = s->env->files;
     struct sr_stat is;
-    const char *build = arena_printf(s->arena, "%s/.ep-%" PRIu64, s->place, attempt);
-    if (!build) {
-        return store_dir_no_memory(err);
-    }
-    sr_rc rc = fs->make_dir(fs, build, err);
-    if (rc == SR_OK) {
-        rc = fs->sync_dir(fs, s->place, err);
-    }
+    const char *draft = durable_join(s->arena, build, "draft");
+    sr_rc rc = draft ? fs->sync_dir(fs, s->place, err) : store_dir_no_memory(err);
     if (rc == SR_OK) {
         rc = fs->stat(fs, build, &is, err);
     }
+    if (rc == SR_EABSENT) {
+        rc = error_set(err, SR_EFENCED, "attempt %" PRIu64 " was taken over: %s is gone", attempt,
+                       build);
+    }
     if (rc == SR_OK) {
         own->build = build;
+        own->draft = draft;
         own->build_is = is;
         s->attempt = attempt;
     }
     return rc;
 }
 
-/* Seals, looks, takes the next number; it is durable before it is used. */
-static sr_rc store_dir_take_attempt(struct store *s, struct sr_error *err)
+/* Makes .ep-E with the first number from `attempt` on that nobody has. */
+static sr_rc store_dir_make_build(struct store *s, uint64_t attempt, struct sr_error *err)
+{
+    const struct sr_files *fs = s->env->files;
+    sr_rc rc = SR_EEXISTS;
+    const char *build = NULL;
+    for (unsigned tries = 0; rc == SR_EEXISTS && tries < STORE_DIR_TRASH_TRIES; tries++) {
+        build = arena_printf(s->arena, "%s/.ep-%" PRIu64, s->place, attempt);
+        rc = build ? fs->make_dir(fs, build, err) : store_dir_no_memory(err);
+        attempt += rc == SR_EEXISTS ? 1 : 0;
+    }
+    return rc == SR_OK ? store_dir_own_build(s, build, attempt, err) : rc;
+}
+
+static sr_rc store_dir_write_counters(const struct store *s, const struct counters *c,
+                                      struct sr_error *err)
 {
     const struct store_dir *own = s->own;
-    struct jobdir j;
+    sr_rc rc = counters_write(s->env, own->draft, own->counters, c, err);
+    return store_dir_absent(s, rc, err);
+}
+
+/* Takes the next number, seals, looks: what is there from now on is ours. */
+static sr_rc store_dir_take_attempt(struct store *s, struct sr_error *err)
+{
+    struct jobdir j = {0};
     struct counters next = {0};
-    uint64_t sealed = 0;
     struct arena *a = arena_new();
-    sr_rc rc = a ? store_dir_seal(s, &sealed, err) : store_dir_no_memory(err);
+    sr_rc rc = a ? jobdir_scan(s->env, s->place, a, &j, err) : store_dir_no_memory(err);
+    if (rc == SR_OK) {
+        rc = store_dir_make_build(s, j.attempt_max + 1, err);
+    }
+    if (rc == SR_OK) {
+        rc = store_dir_seal(s, err);
+    }
     if (rc == SR_OK) {
         rc = jobdir_scan(s->env, s->place, a, &j, err);
     }
     if (rc == SR_OK) {
         store_dir_warn_late(s, &j);
         store_dir_numbers(&j, &next);
-        next.attempt = (sealed > j.attempt_max ? sealed : j.attempt_max) + 1;
-        rc = counters_write(s->env, own->counters, &next, err);
+        next.attempt = s->attempt;
+        s->newest = next.newest;
+        rc = store_dir_write_counters(s, &next, err);
+    }
+    if (rc == SR_OK) {
+        rc = store_dir_check_fence(s, err);
     }
     arena_free(a);
     store_point(s->env, STORE_ATTEMPT);
-    if (rc == SR_OK) {
-        s->newest = next.newest;
-        rc = store_dir_make_build(s, next.attempt, err);
-    }
     return rc;
 }
 
@@ -251,7 +319,8 @@ static sr_rc store_dir_open(struct store *s, struct sr_error *err)
         return rc;
     }
     struct sr_error why;
-    if (store_dir_empty_trash(s, &why) != SR_OK) {
+    const struct store_dir *own = s->own;
+    if (store_dir_empty(s, own->trash, &why) != SR_OK) {
         env_log(s->env, SR_WARN, "ckpt", "leftovers of earlier runs stay for now: %s", why.words);
     }
     return SR_OK;
@@ -275,21 +344,29 @@ static sr_rc store_dir_read_counters(const struct store *s, struct counters *c,
     return rc;
 }
 
-/* The directory first: whether or not the counters can be written then, the attempt is the new one
- * and what it publishes counts. */
+/* The same directory under the next name: whether or not the counters can be written then, the
+ * attempt is the new one and what it publishes counts. */
 static sr_rc store_dir_next_attempt(struct store *s, struct sr_error *err)
 {
     const struct store_dir *own = s->own;
-    const char *before = own->build;
+    const struct sr_files *fs = s->env->files;
     struct counters c;
+    uint64_t attempt = s->attempt + 1;
     sr_rc rc = store_dir_read_counters(s, &c, err);
+    const char *build = arena_printf(s->arena, "%s/.ep-%" PRIu64, s->place, attempt);
     if (rc == SR_OK) {
-        rc = store_dir_make_build(s, s->attempt + 1, err);
+        rc = build ? fs->rename(fs, own->build, build, false, err) : store_dir_no_memory(err);
+    }
+    if (rc == SR_EABSENT || rc == SR_EEXISTS) {
+        rc = error_set(err, SR_EFENCED, "attempt %" PRIu64 " was taken over", s->attempt);
     }
     if (rc == SR_OK) {
-        (void)durable_remove(s->env, before, NULL); /* else the next open sweeps it */
+        rc = store_dir_own_build(s, build, attempt, err);
+    }
+    if (rc == SR_OK) {
+        (void)store_dir_empty(s, own->build, NULL); /* else the next open sweeps it */
         c = (struct counters){.attempt = s->attempt, .newest = s->newest, .base = s->newest};
-        rc = counters_write(s->env, own->counters, &c, err);
+        rc = store_dir_write_counters(s, &c, err);
     }
     store_point(s->env, STORE_ATTEMPT);
     return rc;
@@ -297,12 +374,11 @@ static sr_rc store_dir_next_attempt(struct store *s, struct sr_error *err)
 
 static sr_rc store_dir_use_id(struct store *s, uint64_t id, struct sr_error *err)
 {
-    const struct store_dir *own = s->own;
     struct counters c;
     sr_rc rc = store_dir_read_counters(s, &c, err);
     if (rc == SR_OK && id > c.newest) {
         c.newest = id;
-        rc = counters_write(s->env, own->counters, &c, err);
+        rc = store_dir_write_counters(s, &c, err);
     }
     return rc;
 }
@@ -329,8 +405,9 @@ static sr_rc store_dir_clear_late(struct store *s, uint64_t number, const char *
         return error_set(err, SR_EFENCED, "%s is there already: another process has taken over",
                          path);
     }
-    rc = store_dir_trash(s, path, err);
-    return rc == SR_OK ? store_dir_sync_trash(s, err) : rc;
+    const struct store_dir *own = s->own;
+    rc = store_dir_absent(s, store_dir_move(s, path, own->build, err), err);
+    return rc == SR_OK ? store_dir_sync_move(s, own->build, err) : rc;
 }
 
 static sr_rc store_dir_rename(struct store *s, const char *build, const char *path, uint64_t number,
@@ -362,9 +439,11 @@ static sr_rc store_dir_confirm(const struct store *s, struct sr_error *err)
 #ifndef MUTANT_SKIP_DIR_FSYNC
     rc = s->env->files->sync_dir(s->env->files, s->place, err);
 #endif
+#ifndef MUTANT_SKIP_RECHECK /* a mutant that trusts a rename which came too late */
     if (rc == SR_OK) {
         rc = store_dir_check_fence(s, err);
     }
+#endif
     if (rc == SR_OK || rc == SR_EFENCED) {
         return rc;
     }
@@ -443,9 +522,11 @@ static sr_rc store_dir_trash_checkpoint(struct store *s, uint64_t number, struct
     struct arena *a = arena_new();
     const char *path = a ? jobdir_path(a, s->place, number) : NULL;
     const char *end = a ? jobdir_end_path(a, s->place, number) : NULL;
-    sr_rc rc = path && end ? store_dir_trash(s, path, err) : store_dir_no_memory(err);
+    const struct store_dir *own = s->own;
+    sr_rc rc = path && end ? store_dir_move(s, path, own->build, err) : store_dir_no_memory(err);
+    rc = store_dir_absent(s, rc, err);
     if (rc == SR_OK) {
-        rc = store_dir_trash(s, end, err);
+        rc = store_dir_absent(s, store_dir_move(s, end, own->build, err), err);
         rc = rc == SR_EABSENT ? SR_OK : rc; /* most have none */
     }
     arena_free(a);
@@ -491,8 +572,9 @@ static sr_rc store_dir_retain(struct store *s, uint64_t lineage, uint64_t shown,
         store_dir_name_others(s, &j, lineage);
     }
     if (rc == SR_OK && victims > 0) {
-        rc = store_dir_sync_trash(s, err);
-        rc = rc == SR_OK ? store_dir_empty_trash(s, err) : rc;
+        const struct store_dir *own = s->own;
+        rc = store_dir_sync_move(s, own->build, err);
+        rc = rc == SR_OK ? store_dir_empty(s, own->build, err) : rc;
     }
     arena_free(a);
     return rc;
@@ -533,7 +615,10 @@ static sr_rc store_dir_mark_end(struct store *s, enum manifest_end end, struct s
     }
     if (rc == SR_OK) {
         const char *mark = jobdir_end_path(a, s->place, number);
-        rc = mark ? jobdir_write_end(s->env, mark, digest, end, err) : store_dir_no_memory(err);
+        const struct store_dir *own = s->own;
+        rc = mark ? jobdir_write_end(s->env, own->draft, mark, &digest, end, err)
+                  : store_dir_no_memory(err);
+        rc = store_dir_absent(s, rc, err);
     }
     store_point(s->env, STORE_MARKED);
     arena_free(a);

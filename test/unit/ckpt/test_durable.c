@@ -153,7 +153,7 @@ START_TEST(counters_are_read_as_written_or_refused)
     begin();
     ck_assert_int_eq(counters_read(&env, "/counters", &c, &err), SR_OK);
     ck_assert(c.attempt == 0 && c.newest == 0 && c.base == 0);
-    ck_assert_int_eq(counters_write(&env, "/counters", &to, &err), SR_OK);
+    ck_assert_int_eq(counters_write(&env, "/counters.tmp", "/counters", &to, &err), SR_OK);
     lose_power();
     ck_assert_int_eq(counters_read(&env, "/counters", &c, &err), SR_OK);
     ck_assert(c.attempt == 8 && c.newest == 43 && c.base == UINT64_MAX);
