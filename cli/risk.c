@@ -54,11 +54,20 @@ static struct place risk_place(const struct plan *p, const struct plan_node *n)
 
 /* --- Steps ------------------------------------------------------------------------------------ */
 
+/* One of those that can write down what they read. */
+static bool risk_may_have_journal(const struct plan_node *n)
+{
+    for (const struct sr_opt *o = n->source->opts; o && o->key; o++) {
+        if (strcmp(o->key, "journal") == 0) return true;
+    }
+    return false;
+}
+
 static void risk_no_rewind(struct risk_world *w, const struct plan_node *n)
 {
     const char *cure = "run the whole pipe again when it failed";
     if (w->goes_on) cure = "let it write a file or a queue, and read that";
-    if (w->goes_on && strcmp(n->source->name, "stdin") == 0) {
+    if (w->goes_on && risk_may_have_journal(n)) {
         cure = "keep what was read in a `journal:` ('streamrun help journal')";
     }
     risk_add(w, w->goes_on ? FAULT_WARNING : FAULT_NOTICE, risk_place(w->plan, n), cure,

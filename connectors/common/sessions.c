@@ -32,6 +32,20 @@ bool session_note_get(struct sr_bytes note, struct session_note *out)
     return note_is_done(&in) && out->offset <= INT64_MAX / 2;
 }
 
+bool session_note_fits(const struct session_note *n, bool has_journal)
+{
+    return (n->session != 0) == has_journal;
+}
+
+sr_rc session_note_misfits(const struct sr_host *host, const char *name, bool has_journal,
+                           struct sr_error *err)
+{
+    return host->fail(host, err, SR_EMISFIT,
+                      "%s was read %s a journal before the checkpoint, and is not now (write "
+                      "`journal:` as it was, or begin anew with --fresh)",
+                      name, has_journal ? "without" : "by way of");
+}
+
 static void sessions_learn(struct sessions *f, uint64_t session, bool is_finished)
 {
     struct session_known *grown = list_room(f->known, f->knowns, &f->capacity, sizeof(*grown));

@@ -23,6 +23,10 @@ struct session_note {
 
 bool session_note_put(struct sr_out *to, const struct session_note *n);
 bool session_note_get(struct sr_bytes note, struct session_note *out); /* false: it is damaged */
+/* Was it read by way of a journal as it is now? A split that was not read yet fits without one. */
+bool session_note_fits(const struct session_note *n, bool has_journal);
+sr_rc session_note_misfits(const struct sr_host *host, const char *name, bool has_journal,
+                           struct sr_error *err); /* the fault: SR_EMISFIT */
 
 struct session_known {
     uint64_t session;

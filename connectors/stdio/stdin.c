@@ -102,11 +102,8 @@ static sr_rc stdin_add(void *reader, uint32_t number, const struct sr_split *spl
     if (!session_note_get(split->note, &n)) {
         return r->host->fail(r->host, err, SR_ECORRUPT, "the position of stdin cannot be read");
     }
-    if ((n.session != 0) != r->has_journal) {
-        return r->host->fail(r->host, err, SR_EMISFIT,
-                             "stdin was read %s a journal before the checkpoint, and is not now "
-                             "(write `journal:` as it was, or begin anew with --fresh)",
-                             r->has_journal ? "without" : "by way of");
+    if (!session_note_fits(&n, r->has_journal)) {
+        return session_note_misfits(r->host, STDIN_NAME, r->has_journal, err);
     }
     if (!r->has_journal && n.offset > 0 && r->base < 0) {
         return r->host->fail(r->host, err, SR_EMISFIT,
@@ -361,22 +358,14 @@ static const struct sr_opt stdin_opts[] = {
     SR_OPT(struct stdin_conf, "source.max-record-size", record_max, .def = "64 mb", .min = 1,
            .max = 1 << 29, .flags = SR_OPT_OURS,
            .doc = "A longer record is a bad one (on-error): most likely its delimiter is missing."),
-    SR_OPT(struct stdin_conf, "journal", journal, .flags = SR_OPT_OURS | SR_OPT_PATH,
-           .doc = "A directory where everything is written and synced before it is processed, and "
-                  "read again after a crash: exactly-once from there on. What was read and not "
-                  "synced yet when the process ends is lost, and what the pipe holds."),
-    SR_OPT(struct stdin_conf, "journal.max-size", journal_max, .def = "1 gb",
-           .min = JOURNAL_BYTES_MIN, .max = INT64_C(1) << 50, .flags = SR_OPT_OURS,
-           .doc = "Bytes of the journal; a checkpoint empties it. When it is full, reading waits."),
-    SR_OPT_END};
+    JOURNAL_OPTS(struct stdin_conf, journal, journal_max, "what the pipe holds"), SR_OPT_END};
 
 const struct sr_source_type stdin_type = {
     .size = sizeof(struct sr_source_type),
     .name = "stdin",
     .doc = "Standard input, once, to its end. A redirected file can be resumed, a pipe with a "
            "journal.",
-    .keeps = "nothing: its paths have no guarantee; with a `journal`, the record from the moment "
-             "on when it is synced there",
+    .keeps = JOURNAL_KEEPS,
     .opts = stdin_opts,
     .conf_size = sizeof(struct stdin_conf),
     .discoverer_size = sizeof(struct stdin_finder),

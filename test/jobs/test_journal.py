@@ -1,6 +1,7 @@
 """stdin with a journal: what was written down is in the output once, whoever dies."""
 import os
 import random
+import socket
 import struct
 import subprocess
 import threading
@@ -180,3 +181,93 @@ def a_journal_is_one_jobs_and_its_absence_is_told(p):
     assert b"by way of a journal before the checkpoint" in done.stderr, done.stderr
     ok(p.run("run", "-q", job, "--continue", stdin=b"d\n"))
     assert written(p) == b"a\nd\n", written(p)
+
+
+class Server:
+    """Sends numbered lines to whoever is connected, each once, whatever becomes of them."""
+
+    def __init__(self, count):
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.next, self.count = 0, count
+        self.thread = threading.Thread(target=self.serve, daemon=True)
+        self.thread.start()
+
+    def serve(self):
+        chunk = random.Random(self.count)
+        while self.next < self.count:
+            try:
+                peer, _ = self.listener.accept()
+            except OSError:
+                return
+            with peer:
+                try:
+                    while self.next < self.count:
+                        some = range(self.next, min(self.count, self.next + chunk.randint(1, 400)))
+                        self.next = some.stop
+                        peer.sendall(b"\n".join(line(i) for i in some))
+                        if some.stop % 31:  # else the connection ends within the line
+                            peer.sendall(b"\n")
+                        else:
+                            break
+                except OSError:
+                    pass
+
+    def close(self):
+        self.listener.close()
+
+
+SOCKET = """pipeline.name: journalled
+execution.checkpointing: {interval: 20ms, dir: state}
+sources:
+  in: {connector: socket, hostname: 127.0.0.1, port: %d, journal: kept, format: raw, schema: {line: STRING}}
+sinks:
+  out: {from: in, connector: filesystem, path: out/, format: raw}
+"""
+
+
+@test
+def what_a_socket_brought_and_was_written_down_comes_once(p):
+    count, safe, rng = 150_000, set(), random.Random(2)
+    server = Server(count)
+    job = p.write("job.yaml", SOCKET % server.port)
+    try:
+        for kill in range(8):
+            child = p.start("run", "-q", job, "--continue")
+            time.sleep(rng.uniform(0.02, 0.2))  # the place of the kill is left to luck, the promise is not
+            child.send_signal(SIGKILL)
+            child.wait()
+            there = kept(p)
+            assert there == b"" or there.endswith(b"\n"), there[-100:]
+            safe.update(there.split(b"\n")[:-1])
+        child = p.start("run", "-q", job, "--continue")
+        wait_for("all lines sent", lambda: server.next >= count)
+        server.thread.join(30)
+        wait_for("the journal to be done with", lambda: line(count - 1) + b"\n" in written(p))
+        child.send_signal(SIGTERM)
+        ended(child)
+    finally:
+        server.close()
+    lines = written(p).split(b"\n")[:-1]
+    numbers = sorted(int(x.split()[0]) for x in lines)
+    assert not set(lines) - {line(i) for i in range(count)}, "torn lines"
+    assert len(set(numbers)) == len(numbers), "a line came twice"
+    assert safe <= set(lines), sorted(safe - set(lines))[:3]
+    assert len(numbers) > count / 10, len(numbers)
+
+
+@test
+def a_socket_that_ends_is_read_by_way_of_its_journal(p):
+    server = Server(3000)
+    try:
+        job = p.write("job.yaml", (SOCKET % server.port).replace("format: raw, s", "reconnect: false, format: raw, s"))
+        first = p.start("run", "-q", job, "-D", "execution.checkpointing.interval=10min", "-D", "sinks.out.path=out1/")
+        ended(first)
+        sent = server.next
+        done = [*(p.dir / "out1").glob("part-*")]
+        assert sorted(b"".join(f.read_bytes() for f in done).splitlines()) == sorted(line(i) for i in range(sent))
+        assert not list((p.dir / "kept").glob("*.journal"))
+    finally:
+        server.close()
+    told = p.run("validate", job).stdout + p.run("validate", job).stderr
+    assert b"exactly-once" in told, told
