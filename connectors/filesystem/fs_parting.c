@@ -41,35 +41,9 @@ static int32_t fs_parting_find(const struct sr_schema *schema, const char *name)
 /* May a value of this type name a directory? */
 static bool fs_parting_can_name(enum sr_kind kind)
 {
-    switch (kind) {
-    case SR_BOOLEAN:
-    case SR_TINYINT:
-    case SR_SMALLINT:
-    case SR_INT:
-    case SR_BIGINT:
-    case SR_DECIMAL:
-    case SR_CHAR:
-    case SR_VARCHAR:
-    case SR_DATE:
-    case SR_TIMESTAMP:
-    case SR_TIMESTAMP_LTZ:
-        return true;
-    case SR_FLOAT:
-    case SR_DOUBLE:
-    case SR_BINARY:
-    case SR_VARBINARY:
-    case SR_TIME:
-    case SR_INTERVAL_MONTH:
-    case SR_INTERVAL_SECOND:
-    case SR_ARRAY:
-    case SR_MAP:
-    case SR_MULTISET:
-    case SR_ROW:
-    case SR_NULL:
-    case SR_KIND_COUNT:
-        break;
-    }
-    return false;
+    bool is_real = kind == SR_FLOAT || kind == SR_DOUBLE;
+    return !is_real && !sr_is_bytes(kind) && kind != SR_TIME && !sr_is_interval(kind) &&
+           !sr_is_nested(kind) && kind != SR_NULL;
 }
 
 bool fs_parting_has(const struct fs_sink_conf *conf, const char *column)

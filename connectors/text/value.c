@@ -10,39 +10,9 @@
 #include "connectors/text/number.h"
 #include "connectors/text/real.h"
 
-static const char *value_kind_word(enum sr_kind kind)
-{
-    static const char *const words[SR_KIND_COUNT] = {
-        [SR_BOOLEAN] = "BOOLEAN",
-        [SR_TINYINT] = "TINYINT",
-        [SR_SMALLINT] = "SMALLINT",
-        [SR_INT] = "INT",
-        [SR_BIGINT] = "BIGINT",
-        [SR_FLOAT] = "FLOAT",
-        [SR_DOUBLE] = "DOUBLE",
-        [SR_DECIMAL] = "DECIMAL",
-        [SR_CHAR] = "CHAR",
-        [SR_VARCHAR] = "VARCHAR",
-        [SR_BINARY] = "BINARY",
-        [SR_VARBINARY] = "VARBINARY",
-        [SR_DATE] = "DATE",
-        [SR_TIME] = "TIME",
-        [SR_TIMESTAMP] = "TIMESTAMP",
-        [SR_TIMESTAMP_LTZ] = "TIMESTAMP_LTZ",
-        [SR_INTERVAL_MONTH] = "INTERVAL MONTH",
-        [SR_INTERVAL_SECOND] = "INTERVAL SECOND",
-        [SR_ARRAY] = "ARRAY",
-        [SR_MAP] = "MAP",
-        [SR_MULTISET] = "MULTISET",
-        [SR_ROW] = "ROW",
-        [SR_NULL] = "NULL",
-    };
-    return kind < SR_KIND_COUNT ? words[kind] : "?";
-}
-
 void value_type_name(const struct sr_type *t, char out[48])
 {
-    const char *word = value_kind_word(t->kind);
+    const char *word = sr_kind_word(t->kind);
     bool is_text = sr_is_text(t->kind) || sr_is_bytes(t->kind);
     if (t->kind == SR_DECIMAL) {
         (void)snprintf(out, 48, "DECIMAL(%d, %d)", t->length, t->scale);

@@ -269,7 +269,7 @@ static bool source_all(struct source *o)
 
 static bool source_is_time(const struct sr_type *t)
 {
-    return (t->kind == SR_TIMESTAMP || t->kind == SR_TIMESTAMP_LTZ) && t->length <= 3;
+    return sr_is_timestamp(t->kind) && t->length <= 3;
 }
 
 static bool source_rowtime(struct source *o, const struct ast *w, const struct job_text *t)
@@ -281,7 +281,7 @@ static bool source_rowtime(struct source *o, const struct ast *w, const struct j
     }
     const struct sr_type *type = &o->all.field[c].type;
     if (!source_is_time(type)) {
-        bool is_close = type->kind == SR_TIMESTAMP || type->kind == SR_TIMESTAMP_LTZ;
+        bool is_close = sr_is_timestamp(type->kind);
         bind_fault(
             o->b, t, w->at,
             is_close ? "write TIMESTAMP(3); bare TIMESTAMP has 6 digits, as in Flink"

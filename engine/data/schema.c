@@ -6,38 +6,16 @@
 
 static int32_t type_default_length(enum sr_kind kind)
 {
-    switch (kind) {
-    case SR_CHAR:
-    case SR_BINARY:
+    if (kind == SR_CHAR || kind == SR_BINARY) {
         return 1;
-    case SR_VARCHAR:
-    case SR_VARBINARY:
-        return SR_LENGTH_MAX; /* STRING and BYTES */
-    case SR_DECIMAL:
-        return 10;
-    case SR_TIMESTAMP:
-    case SR_TIMESTAMP_LTZ:
-        return 6;
-    case SR_BOOLEAN:
-    case SR_TINYINT:
-    case SR_SMALLINT:
-    case SR_INT:
-    case SR_BIGINT:
-    case SR_FLOAT:
-    case SR_DOUBLE:
-    case SR_DATE:
-    case SR_TIME:
-    case SR_INTERVAL_MONTH:
-    case SR_INTERVAL_SECOND:
-    case SR_ARRAY:
-    case SR_MAP:
-    case SR_MULTISET:
-    case SR_ROW:
-    case SR_NULL:
-    case SR_KIND_COUNT:
-        return 0;
     }
-    return 0;
+    if (kind == SR_VARCHAR || kind == SR_VARBINARY) {
+        return SR_LENGTH_MAX; /* STRING and BYTES */
+    }
+    if (kind == SR_DECIMAL) {
+        return 10;
+    }
+    return sr_is_timestamp(kind) ? 6 : 0;
 }
 
 struct sr_type type_of(enum sr_kind kind)

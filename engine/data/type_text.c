@@ -12,37 +12,6 @@
 
 /* --- Printing -------------------------------------------------------------------------------- */
 
-static const char *type_word(enum sr_kind kind)
-{
-    static const char *const words[SR_KIND_COUNT] = {
-        [SR_BOOLEAN] = "BOOLEAN",
-        [SR_TINYINT] = "TINYINT",
-        [SR_SMALLINT] = "SMALLINT",
-        [SR_INT] = "INT",
-        [SR_BIGINT] = "BIGINT",
-        [SR_FLOAT] = "FLOAT",
-        [SR_DOUBLE] = "DOUBLE",
-        [SR_DECIMAL] = "DECIMAL",
-        [SR_CHAR] = "CHAR",
-        [SR_VARCHAR] = "VARCHAR",
-        [SR_BINARY] = "BINARY",
-        [SR_VARBINARY] = "VARBINARY",
-        [SR_DATE] = "DATE",
-        [SR_TIME] = "TIME",
-        [SR_TIMESTAMP] = "TIMESTAMP",
-        [SR_TIMESTAMP_LTZ] = "TIMESTAMP_LTZ",
-        [SR_INTERVAL_MONTH] = "INTERVAL MONTH",
-        [SR_INTERVAL_SECOND] = "INTERVAL SECOND(3)",
-        [SR_ARRAY] = "ARRAY",
-        [SR_MAP] = "MAP",
-        [SR_MULTISET] = "MULTISET",
-        [SR_ROW] = "ROW",
-        [SR_NULL] = "NULL",
-    };
-    sr_assert(kind < SR_KIND_COUNT);
-    return words[kind];
-}
-
 static bool type_put(struct sr_out *o, const char *s) { return bytes_put(o, s, strlen(s)); }
 
 static bool type_put_name(struct sr_out *o, const char *name)
@@ -58,9 +27,9 @@ static bool type_put_name(struct sr_out *o, const char *name)
 static bool type_put_head(struct sr_out *o, const struct sr_type *t)
 {
     char text[64];
-    const char *word = type_word(t->kind);
+    const char *word = sr_kind_word(t->kind);
     bool has_length = sr_is_text(t->kind) || sr_is_bytes(t->kind) || t->kind == SR_TIME ||
-                      t->kind == SR_TIMESTAMP || t->kind == SR_TIMESTAMP_LTZ;
+                      sr_is_timestamp(t->kind);
     if (t->kind == SR_VARCHAR && t->length == SR_LENGTH_MAX) {
         return type_put(o, "STRING");
     }

@@ -46,12 +46,7 @@ static enum sr_step calc_process(void *op, struct sr_op_io *io, struct sr_error 
     io->used = r.used;
     io->filtered = r.filtered;
     io->bads = r.bads;
-    if (out->picked == 0) {
-        view_release(out);
-        out = NULL;
-    }
-    io->out = out;
-    return io->from + io->used == io->in->picked ? SR_STEP_DONE : SR_STEP_AGAIN;
+    return emit_end(io, out);
 }
 
 static void calc_close(void *op)

@@ -19,6 +19,16 @@ void emit_pick(struct sr_view *out, const struct sr_view *in, const uint16_t *se
     out->watermark = in->watermark ? buffer_hold(in->watermark) : NULL;
 }
 
+enum sr_step emit_end(struct sr_op_io *io, struct sr_view *out)
+{
+    if (out->picked == 0) {
+        view_release(out);
+        out = NULL;
+    }
+    io->out = out;
+    return io->from + io->used == io->in->picked ? SR_STEP_DONE : SR_STEP_AGAIN;
+}
+
 #define EMIT_LOOP(type)                        \
     do {                                       \
         const type *from_ = from->values;      \

@@ -18,6 +18,9 @@ struct sr_column *emit_gather(struct sr_home *home, const struct sr_column *from
 /* Are rows a and b of a column the same value, bit for bit? Not for nested types. */
 bool emit_same(const struct sr_column *c, uint32_t a, uint32_t b);
 
+/* The end of a call of an operator that answers `out`, taken over: without rows there is none. */
+enum sr_step emit_end(struct sr_op_io *io, struct sr_view *out);
+
 /* Says in io->bad that row number r cannot be computed; false: there is no room. */
 bool emit_bad(struct sr_op_io *io, uint32_t r, const char *words);
 

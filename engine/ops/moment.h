@@ -10,7 +10,7 @@ static inline int64_t moment_ms(int64_t us) { return us / 1000 - (us % 1000 < 0)
 /* May a column of this type be a time attribute? */
 static inline bool moment_is_time(const struct sr_type *t)
 {
-    return (t->kind == SR_TIMESTAMP || t->kind == SR_TIMESTAMP_LTZ) && t->length <= 3;
+    return sr_is_timestamp(t->kind) && t->length <= 3;
 }
 
 #endif

@@ -12,32 +12,46 @@
 #define SR_DECIMAL_MAX   38 /* digits */
 #define SR_DECIMAL_SMALL 18 /* digits that fit an int64_t */
 
+/* Every kind, and the word that SQL has for it. */
+#define SR_KINDS(KIND)                             \
+    KIND(SR_BOOLEAN, "BOOLEAN")                    \
+    KIND(SR_TINYINT, "TINYINT")                    \
+    KIND(SR_SMALLINT, "SMALLINT")                  \
+    KIND(SR_INT, "INT")                            \
+    KIND(SR_BIGINT, "BIGINT")                      \
+    KIND(SR_FLOAT, "FLOAT")                        \
+    KIND(SR_DOUBLE, "DOUBLE")                      \
+    KIND(SR_DECIMAL, "DECIMAL")                    \
+    KIND(SR_CHAR, "CHAR")                          \
+    KIND(SR_VARCHAR, "VARCHAR")                    \
+    KIND(SR_BINARY, "BINARY")                      \
+    KIND(SR_VARBINARY, "VARBINARY")                \
+    KIND(SR_DATE, "DATE")                          \
+    KIND(SR_TIME, "TIME")                          \
+    KIND(SR_TIMESTAMP, "TIMESTAMP")                \
+    KIND(SR_TIMESTAMP_LTZ, "TIMESTAMP_LTZ")        \
+    KIND(SR_INTERVAL_MONTH, "INTERVAL MONTH")      \
+    KIND(SR_INTERVAL_SECOND, "INTERVAL SECOND(3)") \
+    KIND(SR_ARRAY, "ARRAY")                        \
+    KIND(SR_MAP, "MAP")                            \
+    KIND(SR_MULTISET, "MULTISET")                  \
+    KIND(SR_ROW, "ROW")                            \
+    KIND(SR_NULL, "NULL") /* the type of a bare NULL */
+
 enum sr_kind {
-    SR_BOOLEAN,
-    SR_TINYINT,
-    SR_SMALLINT,
-    SR_INT,
-    SR_BIGINT,
-    SR_FLOAT,
-    SR_DOUBLE,
-    SR_DECIMAL,
-    SR_CHAR,
-    SR_VARCHAR,
-    SR_BINARY,
-    SR_VARBINARY,
-    SR_DATE,
-    SR_TIME,
-    SR_TIMESTAMP,
-    SR_TIMESTAMP_LTZ,
-    SR_INTERVAL_MONTH,
-    SR_INTERVAL_SECOND,
-    SR_ARRAY,
-    SR_MAP,
-    SR_MULTISET,
-    SR_ROW,
-    SR_NULL, /* the type of a bare NULL */
-    SR_KIND_COUNT
+#define SR_KIND(kind, word) kind,
+    SR_KINDS(SR_KIND)
+#undef SR_KIND
+        SR_KIND_COUNT
 };
+
+static inline const char *sr_kind_word(enum sr_kind k)
+{
+#define SR_KIND(kind, word) [kind] = word,
+    static const char *const words[SR_KIND_COUNT] = {SR_KINDS(SR_KIND)};
+#undef SR_KIND
+    return k < SR_KIND_COUNT ? words[k] : "?";
+}
 
 struct sr_field;
 
@@ -65,6 +79,16 @@ struct sr_schema {
 
 static inline bool sr_is_text(enum sr_kind k) { return k == SR_CHAR || k == SR_VARCHAR; }
 static inline bool sr_is_bytes(enum sr_kind k) { return k == SR_BINARY || k == SR_VARBINARY; }
+static inline bool sr_is_integer(enum sr_kind k) { return k >= SR_TINYINT && k <= SR_BIGINT; }
+static inline bool sr_is_number(enum sr_kind k) { return k >= SR_TINYINT && k <= SR_DECIMAL; }
+static inline bool sr_is_timestamp(enum sr_kind k)
+{
+    return k == SR_TIMESTAMP || k == SR_TIMESTAMP_LTZ;
+}
+static inline bool sr_is_interval(enum sr_kind k)
+{
+    return k == SR_INTERVAL_MONTH || k == SR_INTERVAL_SECOND;
+}
 static inline bool sr_is_nested(enum sr_kind k) { return k >= SR_ARRAY && k <= SR_ROW; }
 
 #endif
