@@ -1,7 +1,9 @@
-/* checkpoints list | show | verify PATH: what lies there, what is in it, whether it is whole. */
+/* checkpoints list | show | verify PATH: what lies there, what is in it, whether it is whole. Names
+ * in JSON are those of Flink's REST API where it has them. */
 #include <inttypes.h>
 #include <string.h>
 
+#include "cli/checkpoints.h"
 #include "cli/codes.h"
 #include "cli/commands.h"
 #include "cli/show.h"
@@ -41,10 +43,18 @@ static json_t *checkpoints_json(const struct store_entry *e)
 {
     char when[25];
     civil_iso_ms(e->ended_us, when);
+    json_int_t bytes = (json_int_t)e->bytes, begin = e->started_us / 1000, end = e->ended_us / 1000;
     json_t *j = json_pack("{s:s, s:s, s:s, s:I, s:s, s:s, s:s, s:I}", "path", e->path, "job",
                           e->job_id ? e->job_id : "", "name", e->job_name ? e->job_name : "", "id",
                           (json_int_t)e->checkpoint, "kind", checkpoints_kind(e), "completed", when,
-                          "run", checkpoints_end(e->end), "size", (json_int_t)e->bytes);
+                          "run", checkpoints_end(e->end), "size", bytes);
+    json_t *rest = json_pack(
+        "{s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:s}", "status", e->damage ? "FAILED" : "COMPLETED",
+        "is_savepoint", e->kind == MANIFEST_SAVEPOINT, "trigger_timestamp", begin,
+        "latest_ack_timestamp", end, "end_to_end_duration", end - begin, "checkpointed_size", bytes,
+        "state_size", bytes, "external_path", e->path);
+    json_object_update_new(j, rest);
+    json_object_set_new(j, "is_retired", json_boolean(e->is_retired));
     if (e->damage) json_object_set_new(j, "damage", json_string(e->damage));
     return j;
 }
@@ -121,7 +131,8 @@ static enum cli_exit checkpoints_verify(struct cli *c, const struct store_list *
         struct manifest *m = NULL;
         sr_rc rc = arena ? store_load(&c->env, e->path, arena, &m, &err) : SR_ENOMEM;
         if (c->is_json) {
-            json_t *j = json_pack("{s:s, s:b}", "path", e->path, "whole", rc == SR_OK);
+            json_t *j = json_pack("{s:s, s:I, s:s, s:b}", "external_path", e->path, "id",
+                                  (json_int_t)e->checkpoint, "path", e->path, "whole", rc == SR_OK);
             if (rc != SR_OK) json_object_set_new(j, "damage", json_string(err.words));
             json_array_append_new(list, j);
         } else if (rc == SR_OK) {
@@ -159,15 +170,30 @@ static enum cli_exit checkpoints_absent(const struct cli *c, const char *path,
                     stores ? "; name one of the files there: " : "", stores ? stores : "");
 }
 
+enum cli_exit checkpoints_one(struct cli *c, const char *what, const struct store_list *l)
+{
+    if (l->count == 1) return CLI_OK;
+    (void)cli_fail(c, CLI_USAGE, "checkpoints %s takes one of these:", what);
+    for (uint32_t i = 0; i < l->count; i++) {
+        fprintf(c->err, "  %s\n", l->entry[i].path);
+    }
+    return CLI_USAGE;
+}
+
 enum cli_exit command_checkpoints(struct cli *c, const struct args *a)
 {
     if (a->words != 2) {
-        return cli_fail(c, CLI_USAGE, "checkpoints: list, show or verify, then a path");
+        return cli_fail(c, CLI_USAGE, "checkpoints: list, show, verify or delete, then a path");
     }
     const char *what = a->word[0];
     bool is_list = strcmp(what, "list") == 0, is_show = strcmp(what, "show") == 0;
-    if (!is_list && !is_show && strcmp(what, "verify") != 0) {
-        return cli_fail(c, CLI_USAGE, "checkpoints: '%s' is none of list, show, verify", what);
+    bool is_delete = strcmp(what, "delete") == 0;
+    if (!is_list && !is_show && !is_delete && strcmp(what, "verify") != 0) {
+        return cli_fail(c, CLI_USAGE, "checkpoints: '%s' is none of list, show, verify, delete",
+                        what);
+    }
+    if (args_has(a, "force") && !is_delete) {
+        return cli_fail(c, CLI_USAGE, "checkpoints %s: --force belongs to delete", what);
     }
     struct sr_error err = {0};
     struct store_list l = {0};
@@ -175,6 +201,7 @@ enum cli_exit command_checkpoints(struct cli *c, const struct args *a)
     if (rc == SR_EABSENT) return checkpoints_absent(c, a->word[1], &err);
     if (rc != SR_OK) return cli_error(c, CLI_STATE, &err);
     if (l.count == 0) return cli_fail(c, CLI_STATE, "%s: no checkpoint lies there", a->word[1]);
+    if (is_delete) return checkpoints_delete(c, a, &l);
     return is_list   ? checkpoints_list(c, &l)
            : is_show ? checkpoints_show(c, &l)
                      : checkpoints_verify(c, &l);

@@ -95,6 +95,10 @@ static const struct code_page codes_cli[] = {
      "--continue goes on. A record that kills it again and again is found and set aside "
      "(poison.max-failures, dead-letter).",
      NULL},
+    {"SR1106", "It is the newest checkpoint of a run that has not ended.",
+     "The run was killed, failed or suspended, and --continue would go on from there. With --force "
+     "it is deleted; the job then begins afresh.",
+     NULL},
     {NULL, NULL, NULL, NULL}};
 
 static const struct code_page *const codes_all[] = {conf_codes, bind_codes, codes_run, codes_cli};

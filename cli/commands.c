@@ -20,7 +20,11 @@
     {"allow-non-restored-state", "allowNonRestoredState", 'n', NULL,                               \
      "drop state that no operator of the job claims"},                                             \
     {"detached", NULL, 'd', NULL, "return when the job is running, print its id"},                 \
-    {"supervise", NULL, 0, NULL, "in the foreground too: restart the job when its process is killed"}
+    {"supervise", NULL, 0, NULL, "in the foreground too: restart the job when its process is killed"},  \
+    {"claim-mode", "claimMode", 0, "MODE",                                                         \
+     "whose what --from names is: NO_CLAIM (yours), CLAIM (the job's to delete), LEGACY"},         \
+    {"allow-fallback", NULL, 0, NULL,                                                              \
+     "when the newest checkpoint is damaged take an older one: output after it comes again"}
 
 static const struct args_option options_common[] = {COMMON};
 static const struct args_option options_job[] = {JOB_OPTIONS, COMMON};
@@ -83,12 +87,15 @@ static const struct args_option options_infer[] = {
 static const struct args_option options_help[] = {
     {"man", NULL, 0, NULL, "the manual page, for man(1)"},
     COMMON};
+static const struct args_option options_checkpoints[] = {
+    {"force", NULL, 0, NULL, "delete: also the newest checkpoint of a run that has not ended"},
+    COMMON};
 static const struct args_option options_connectors[] = {
     {"guarantees", NULL, 0, NULL, "what each source and sink keeps through a kill, as a table"},
     COMMON};
 
 const struct command commands[] = {
-    {"run", "JOB.yaml [-D KEY=VALUE]... [-p N] [--from PATH]\n                     [--continue [--drain] | --fresh] [-d | --supervise]",
+    {"run", "JOB.yaml [-D KEY=VALUE]... [-p N] [--from PATH]\n                     [--claim-mode MODE] [--continue [--drain] | --fresh]\n                     [--allow-fallback] [-d | --supervise]",
      "run a job", "Starts fresh unless told. When the newest checkpoint of this job belongs to a run that\n"
      "did not end by itself and a sink is exactly-once, it refuses: --continue goes on, --fresh\n"
      "starts again.\n"
@@ -119,8 +126,11 @@ const struct command commands[] = {
      "bytes, mended by hand or not, go through the job under an id of its own, with state of its\n"
      "own. What was replayed is noted beside the letters.", ARGS_MAX, options_dead_letter,
      command_dead_letter},
-    {"checkpoints", "list | show | verify PATH", "look at checkpoints and savepoints",
-     "verify reads every byte and checks every digest.", 2, options_common, command_checkpoints},
+    {"checkpoints", "list | show | verify | delete PATH [--force]", "look at checkpoints and savepoints, delete one",
+     "verify reads every byte and checks every digest. delete takes one checkpoint or savepoint; not\n"
+     "while its job runs, and the newest of a run that has not ended only with --force. When the\n"
+     "newest one is gone, a run begins afresh: older ones are gone on from by --from PATH.", 2,
+     options_checkpoints, command_checkpoints},
     {"init", "[CONNECTOR [FORMAT]]", "print a commented skeleton of a job",
      "Every key of the connector and the format stands in it, with its default. Put your own words\n"
      "where CHANGE_ME stands. Without a name: filesystem and csv.", 2, options_common, command_init},

@@ -28,10 +28,15 @@ static const char *load_conf_path(struct cli *c, const struct args *a)
 /* -D k=v and -p N as definitions; NULL with a message when one is malformed. */
 static struct conf_define *load_defines(struct cli *c, const struct args *a, uint32_t *count)
 {
-    struct conf_define *d = arena_array(c->arena, ARGS_MAX + 1, sizeof(*d));
+    struct conf_define *d = arena_array(c->arena, ARGS_MAX + 2, sizeof(*d));
     uint32_t n = 0;
     const char *p = args_value(a, "parallelism");
     if (p) d[n++] = (struct conf_define){.key = "parallelism.default", .value = p, .shown = "-p"};
+    const char *claim = args_value(a, "claim-mode");
+    if (claim) {
+        d[n++] = (struct conf_define){
+            .key = "execution.state-recovery.claim-mode", .value = claim, .shown = "--claim-mode"};
+    }
     for (uint32_t i = 0;; i++) {
         const char *text = args_each(a, "define", i);
         if (!text) break;

@@ -11,6 +11,8 @@
 #include "cli/guard.h"
 #include "cli/load.h"
 #include "cli/monitor.h"
+#include "cli/restore_from.h"
+#include "cli/retention.h"
 #include "cli/run.h"
 #include "cli/rundir.h"
 #include "cli/show.h"
@@ -18,6 +20,7 @@
 #include "cli/suspects.h"
 #include "cli/terminal.h"
 #include "conf/value.h"
+#include "engine/base/calendar.h"
 #include "engine/base/error.h"
 #include "engine/ckpt/store.h"
 #include "engine/run/supervise.h"
@@ -30,6 +33,7 @@ struct run {
     struct store *store;
     struct manifest *restore; /* NULL: fresh */
     const char *restore_path;
+    const char *claim_path; /* what is to be the job's own; NULL: nothing */
     uint64_t lineage;
     const char *run_dir;
     struct detach detach;
@@ -78,6 +82,12 @@ static void run_note_memory(const struct cli *c, const struct plan *p)
     }
 }
 
+static bool run_is_file(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot && (strcmp(dot, ".db") == 0 || strcmp(dot, ".sqlite") == 0);
+}
+
 static void run_choose_store(struct run *r)
 {
     const struct settings *s = &r->loaded.job->settings;
@@ -98,7 +108,8 @@ static void run_choose_store(struct run *r)
                                         .job_id = r->loaded.job->id,
                                         .job_name = r->loaded.job->name,
                                         .retained = (uint32_t)s->num_retained,
-                                        .run_dir = r->run_dir};
+                                        .run_dir = r->run_dir,
+                                        .is_flat = !s->has_subdir};
 }
 
 /* --- What to start from ----------------------------------------------------------------------- */
@@ -177,76 +188,77 @@ static uint64_t run_new_lineage(const struct cli *c)
     return v != 0 ? v : 1;
 }
 
-/* Names the newest of each job: entries are in order of jobs, then numbers. */
-static enum cli_exit run_find_several(const struct cli *c, const char *path,
-                                      const struct store_list *l)
-{
-    (void)cli_fail(c, CLI_STATE, "%s holds checkpoints of several jobs; name one of these:", path);
-    for (uint32_t i = 0; i < l->count; i++) {
-        const struct store_entry *e = &l->entry[i], *next = e + 1;
-        bool is_newest = i + 1 == l->count || strcmp(e->job_id, next->job_id) != 0;
-        if (is_newest && !e->damage) fprintf(c->err, "  %s (%s)\n", e->path, e->job_name);
-    }
-    return CLI_STATE;
-}
-
-/* The checkpoint with the highest number: numbers never go back, so it is the newest. */
-static enum cli_exit run_find(struct cli *c, const char *path, const struct store_entry **out)
-{
-    struct sr_error err = {0};
-    struct store_list l = {0};
-    sr_rc rc = store_find(&c->env, cli_absolute(c, path), c->arena, &l, &err);
-    if (rc != SR_OK) return cli_error(c, CLI_STATE, &err);
-    if (l.count == 0) return cli_fail(c, CLI_STATE, "%s: no checkpoint lies there", path);
-    const struct store_entry *newest = &l.entry[0];
-    for (uint32_t i = 1; i < l.count; i++) {
-        const struct store_entry *e = &l.entry[i];
-        bool is_known = *e->job_id && *newest->job_id; /* damage may hide whose it is */
-        if (is_known && strcmp(e->job_id, newest->job_id) != 0) {
-            return run_find_several(c, path, &l);
-        }
-        if (e->checkpoint > newest->checkpoint) newest = e;
-    }
-    if (newest->damage) return cli_fail(c, CLI_STATE, "%s: %s", newest->path, newest->damage);
-    *out = newest;
-    return CLI_OK;
-}
-
 static enum cli_exit run_load(struct run *r, const char *path)
 {
-    const struct store_entry *e = NULL;
-    enum cli_exit code = run_find(r->c, path, &e);
-    if (code != CLI_OK || !e) return code;
-    struct sr_error err = {0};
-    if (store_load(&r->c->env, e->path, r->c->arena, &r->restore, &err) != SR_OK) {
-        return cli_error(r->c, CLI_STATE, &err);
-    }
-    r->restore_path = e->path;
+    struct restore_from from;
+    enum cli_exit code = restore_from_find(r->c, path, args_has(r->args, "allow-fallback"), &from);
+    if (code != CLI_OK) return code;
+    r->restore = from.manifest;
+    r->restore_path = from.path;
     return CLI_OK;
 }
 
-/* Going on from the job's own newest checkpoint stays in its lineage; from anything else, output
- * that was committed after it comes again: a new lineage, and it is said. */
+/* Which output comes twice when the job goes back. */
+static void run_say_back(const struct run *r, uint64_t newest)
+{
+    const struct plan *p = r->loaded.plan;
+    const char *sinks = "";
+    char when[25];
+    civil_iso_ms(r->restore->ended_us, when);
+    for (uint32_t i = 0; i < p->nodes; i++) {
+        if (p->node[i].kind != PLAN_SINK) continue;
+        sinks = arena_printf(r->c->arena, "%s%s%s", sinks, *sinks ? ", " : "", p->node[i].step);
+    }
+    cli_note(r->c,
+             "going back to checkpoint %" PRIu64 " of %" PRIu64
+             ": what was written after it will be written again, by %s, from %s on",
+             r->restore->checkpoint, newest, sinks, when);
+}
+
+/* Going on from the job's own newest checkpoint stays in its lineage, if it is the job's to delete.
+ * Else it is a new lineage: what it was restored from is then never deleted as one of its own. */
 static void run_choose_lineage(struct run *r)
 {
-    if (!r->restore) {
-        r->lineage = run_new_lineage(r->c);
-        return;
-    }
+    bool has_claimed = r->loaded.job->settings.claim_mode.index == CLAIM_CLAIM;
+    r->lineage = run_new_lineage(r->c);
+    if (!r->restore) return;
     struct store_entry e;
     struct sr_error ignored;
     bool has_own = store_peek(&r->c->env, &r->store_conf, r->c->arena, &e, &ignored) == SR_OK;
-    if (has_own && e.checkpoint == r->restore->checkpoint && e.lineage == r->restore->lineage) {
+    bool is_newest =
+        has_own && e.checkpoint == r->restore->checkpoint && e.lineage == r->restore->lineage;
+    if (is_newest && has_claimed && r->restore->kind == MANIFEST_CHECKPOINT) {
         r->lineage = r->restore->lineage;
-        return;
+    } else if (has_claimed) {
+        r->claim_path = r->restore_path;
     }
+    bool is_own = strcmp(r->restore->job_id, r->loaded.job->id) == 0;
+    if (has_own && is_own && e.checkpoint > r->restore->checkpoint) {
+        run_say_back(r, e.checkpoint);
+    }
+}
+
+/* With the lock: what the job was restored from is its own from now on. */
+static void run_claim(const struct run *r)
+{
+    struct sr_error err = {0};
+    if (!r->claim_path || r->guard.deaths > 0) return;
+    if (store_claim(r->store, r->claim_path, r->lineage, &err) != SR_OK) {
+        cli_note(r->c, "warning: %s", err.words);
+    }
+}
+
+/* --continue, and the newest is damaged: the user has said that an older one may do. */
+static enum cli_exit run_fall_back(struct run *r)
+{
+    const struct store_conf *conf = &r->store_conf;
+    bool is_file = strncmp(conf->url, "sqlite:", 7) == 0 || run_is_file(conf->url);
+    const char *path = is_file || conf->is_flat
+                           ? conf->url
+                           : arena_printf(r->c->arena, "%s/%s", conf->url, conf->job_id);
+    enum cli_exit code = path ? run_load(r, path) : CLI_FAILED;
     r->lineage = run_new_lineage(r->c);
-    if (has_own && e.lineage == r->restore->lineage && e.checkpoint > r->restore->checkpoint) {
-        cli_note(r->c,
-                 "going back to checkpoint %" PRIu64 " of %" PRIu64
-                 ": what was written after it will be written again",
-                 r->restore->checkpoint, e.checkpoint);
-    }
+    return code;
 }
 
 static enum cli_exit run_open_store(struct run *r)
@@ -255,12 +267,17 @@ static enum cli_exit run_open_store(struct run *r)
     sr_rc rc = run_lock_store(r, &err);
     if (rc == SR_EBUSY) return cli_error(r->c, CLI_BUSY, &err);
     if (rc == SR_ECORRUPT) return cli_error(r->c, CLI_STATE, &err);
+    if (rc == SR_EMISFIT) return cli_error(r->c, CLI_STATE, &err);
     if (rc != SR_OK) return cli_error(r->c, CLI_FAILED, &err);
+    run_claim(r);
     bool takes_any = args_has(r->args, "continue") && !r->restore;
     if (!takes_any && r->guard.deaths == 0) return CLI_OK;
     struct manifest *newest = NULL;
     rc = store_load_newest(r->store, r->c->arena, &newest, &err);
     if (rc == SR_EABSENT) return CLI_OK;
+    if (rc == SR_ECORRUPT && takes_any && args_has(r->args, "allow-fallback")) {
+        return run_fall_back(r);
+    }
     if (rc != SR_OK) return cli_error(r->c, CLI_STATE, &err);
     /* Behind a crash: what this run has published, if it has. */
     if (!takes_any && newest->lineage != r->lineage) return CLI_OK;
@@ -292,6 +309,13 @@ static bool run_goes_on(const struct run *r)
            args_has(r->args, "continue") && !args_has(r->args, "drain");
 }
 
+/* Deletes what is not to be kept behind this end. What goes on later is at no end. */
+static void run_retire(const struct run *r, enum run_end end)
+{
+    if (run_goes_on(r)) return;
+    retention_apply(r->c, &r->loaded.job->settings, r->store, r->lineage, end);
+}
+
 static bool run_has_windows(const struct plan *p)
 {
     for (uint32_t i = 0; i < p->nodes; i++) {
@@ -308,6 +332,7 @@ static enum cli_exit run_finished(struct run *r, const struct run_status *s)
         cli_note(r->c, "windows that are still open wait in the state for the next --continue; "
                        "--continue --drain closes them");
     }
+    run_retire(r, RUN_FINISHED);
     int64_t aside = summary_print(r->c, r->loaded.plan, s);
     return aside > 0 && args_has(r->args, "fail-on-dead-letter") ? CLI_DIVERTED : CLI_OK;
 }
@@ -333,10 +358,12 @@ static enum cli_exit run_failed(struct run *r, const struct run_status *s, const
         (void)cli_fail(r->c, CLI_FAILED, "its first cause, %u restarts before: %s", s->restarts,
                        s->first_cause);
     }
-    if (store_is_durable(r->store) && s->checkpoint_shown > 0) {
+    bool is_kept = !retention_deletes(&r->loaded.job->settings, RUN_FAILED);
+    if (store_is_durable(r->store) && s->checkpoint_shown > 0 && is_kept) {
         cli_note(r->c, "its state is kept as checkpoint %" PRIu64 "; --continue goes on from there",
                  s->checkpoint_shown);
     }
+    run_retire(r, RUN_FAILED);
     bool is_state = e->rc == SR_EMISFIT || e->rc == SR_ECORRUPT;
     return is_state ? CLI_STATE : CLI_FAILED;
 }
@@ -351,9 +378,11 @@ static enum cli_exit run_ended(struct run *r, struct supervise *job, enum run_en
         return run_finished(r, &s);
     case RUN_STOPPED:
         run_mark(r, MANIFEST_STOPPED);
+        run_retire(r, RUN_STOPPED);
         return CLI_OK;
     case RUN_CANCELED:
         run_mark(r, MANIFEST_CANCELED);
+        run_retire(r, RUN_CANCELED);
         return CLI_OK;
     case RUN_SUSPENDED:
         return run_suspended(r, &s);
@@ -435,12 +464,6 @@ static enum cli_exit run_supervise(struct run *r)
     return code;
 }
 
-static bool run_is_file(const char *path)
-{
-    const char *dot = strrchr(path, '.');
-    return dot && (strcmp(dot, ".db") == 0 || strcmp(dot, ".sqlite") == 0);
-}
-
 /* Beside the state: in the checkpoint directory, or where the SQLite file lies; else where jobs
  * listen. */
 static const char *run_log_file(const struct run *r)
@@ -485,6 +508,7 @@ static void run_guard_cancel(void *ctx)
     struct sr_error err = {0};
     if (store_open(&r->store, &r->c->env, &r->store_conf, &err) == SR_OK) {
         run_mark(r, MANIFEST_CANCELED);
+        run_retire(r, RUN_CANCELED);
     } else {
         cli_note(r->c, "warning: the end of the run could not be noted: %s", err.words);
     }

@@ -374,13 +374,13 @@ sr_rc chkdb_newest(const struct chkdb *c, uint64_t *number, struct sr_error *err
         uint64_t newest = step == SQLITE_ROW ? (uint64_t)sqlite3_column_int64(st, 0) : 0;
         if (step != SQLITE_ROW && step != SQLITE_DONE) {
             rc = chkdb_fail(c, "read", err);
+        } else if (f.published == 0) { /* what is there is left over: a newer one was deleted */
+            rc = error_set(err, SR_EABSENT, "there is no checkpoint in %s", c->file);
         } else if (newest != f.published) {
             rc = error_set(err, SR_ECORRUPT,
                            "%s: damaged: chk-%" PRIu64 " was published last, but chk-%" PRIu64
                            " is the newest there",
                            c->file, f.published, newest);
-        } else if (newest == 0) {
-            rc = error_set(err, SR_EABSENT, "there is no checkpoint in %s", c->file);
         } else {
             *number = newest;
         }

@@ -20,6 +20,12 @@ static size_t counters_print(const struct counters *c, char text[COUNTERS_TEXT_M
     sr_assert(body > 0);
     char digest[33];
     size_t len = (size_t)body;
+    if (c->retired > 0) {
+        int more =
+            snprintf(text + len, COUNTERS_TEXT_MAX - len, "retired %" PRIu64 "\n", c->retired);
+        sr_assert(more > 0);
+        len += (size_t)more;
+    }
     digest_text(digest_of(text, len), digest);
     int tail = snprintf(text + len, COUNTERS_TEXT_MAX - len, "digest %s\n", digest);
     sr_assert(tail > 0);
@@ -58,6 +64,7 @@ static bool counters_parse(const char *text, size_t len, struct counters *out)
         !counters_number(&at, "\nbase ", &c.base)) {
         return false;
     }
+    (void)counters_number(&at, "\nretired ", &c.retired); /* most have none */
     char again[COUNTERS_TEXT_MAX];
     size_t n = counters_print(&c, again);
     *out = c;

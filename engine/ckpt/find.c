@@ -62,6 +62,7 @@ static void store_entry_fill(struct store_entry *e, const struct manifest *m)
     e->attempt = m->attempt;
     e->kind = m->kind;
     e->end = m->end;
+    e->started_us = m->started_us;
     e->ended_us = m->ended_us;
     e->bytes = manifest_bytes(m);
 }
@@ -70,6 +71,8 @@ static void store_entry_fill(struct store_entry *e, const struct manifest *m)
 static bool store_is_damage(sr_rc rc) { return rc == SR_ECORRUPT || rc == SR_EMISFIT; }
 
 /* --- Directories ------------------------------------------------------------------------------ */
+
+static bool store_is_hex(const char *name) { return strspn(name, "0123456789abcdef") == 32; }
 
 static const char *store_base_name(const char *path) { return strrchr(path, '/') + 1; }
 
@@ -148,7 +151,9 @@ sr_rc store_dir_find(struct store_finder *f, const char *job_dir, struct sr_erro
             return rc;
         }
         struct store_entry *e = &f->list.entry[f->list.count - 1];
-        e->job_id = e->damage ? job_id : e->job_id;
+        bool is_job_id = strlen(job_id) == 32 && store_is_hex(job_id);
+        e->job_id = e->damage && is_job_id ? job_id : e->job_id;
+        e->is_retired = j.checkpoint[i].is_retired;
     }
     return rc;
 }
@@ -243,6 +248,19 @@ static sr_rc store_sqlite_find_newest(struct store_finder *f, const struct chkdb
     return rc == SR_OK || rc == SR_EABSENT ? SR_OK : error_set(err, rc, "%s", why.words);
 }
 
+/* With a fence that names none as published, all that is there is left over. */
+static void store_sqlite_note_retired(struct store_finder *f, const struct chkdb *c, uint32_t from)
+{
+    struct chkdb_fence fence = {0};
+    struct sr_error ignored; /* a damaged fence was told before */
+    if (chkdb_fence_get(c, &fence, &ignored) != SR_OK || fence.published != 0) {
+        return;
+    }
+    for (uint32_t i = from; i < f->list.count; i++) {
+        f->list.entry[i].is_retired = true;
+    }
+}
+
 sr_rc store_sqlite_find(struct store_finder *f, const char *file, uint64_t number,
                         struct sr_error *err)
 {
@@ -255,10 +273,14 @@ sr_rc store_sqlite_find(struct store_finder *f, const char *file, uint64_t numbe
     if (rc != SR_OK) {
         return error_set(err, rc, "%s", why.words);
     }
+    uint32_t from = f->list.count;
     rc = number != 0 ? store_sqlite_find_one(f, &c, number, false, err)
                      : store_sqlite_find_all(f, &c, err);
     if (rc == SR_OK && number == 0) {
         rc = store_sqlite_find_newest(f, &c, err);
+    }
+    if (rc == SR_OK) {
+        store_sqlite_note_retired(f, &c, from);
     }
     chkdb_close(&c);
     return rc;
@@ -315,8 +337,6 @@ static sr_rc store_target_parse(const char *text, struct arena *a, struct store_
     *out = t;
     return t.path ? SR_OK : error_set(err, SR_ENOMEM, "look at checkpoints: out of memory");
 }
-
-static bool store_is_hex(const char *name) { return strspn(name, "0123456789abcdef") == 32; }
 
 static bool store_is_savepoint_name(const char *name)
 {
@@ -443,7 +463,7 @@ const struct store_entry *store_list_newest(const struct store_list *l)
         bool is_whole_file = e->damage && e->checkpoint == 0; /* nothing in it can be trusted */
         if (is_whole_file || (newest && newest->damage && newest->checkpoint == 0)) {
             newest = is_whole_file ? e : newest;
-        } else if (e->kind == MANIFEST_CHECKPOINT) {
+        } else if (e->kind == MANIFEST_CHECKPOINT && !e->is_retired) {
             newest = e;
         }
     }
@@ -463,7 +483,7 @@ sr_rc store_peek(const struct env *env, const struct store_conf *conf, struct ar
         return error_set(err, SR_EABSENT, "checkpoints in memory end with their process");
     }
     const char *path = url.path;
-    if (url.type == &store_dir_type) {
+    if (url.type == &store_dir_type && !conf->is_flat) {
         path = durable_join(a, url.path, conf->job_id);
     }
     rc = path ? store_find(env, path, a, &list, err)

@@ -120,6 +120,7 @@ static sr_rc jobdir_look_at_all(const struct env *env, const char *dir, struct j
         }
         c->is_late =
             !c->is_damaged && c->attempt < j->counters.attempt && c->number > j->counters.base;
+        c->is_retired = c->number <= j->counters.retired;
         if (c->attempt > j->attempt_max) {
             j->attempt_max = c->attempt;
         }
@@ -165,7 +166,8 @@ int64_t jobdir_newest(const struct jobdir *j)
 {
     int64_t newest = -1;
     for (uint32_t i = 0; i < j->count; i++) {
-        newest = j->checkpoint[i].is_late ? newest : (int64_t)i;
+        const struct jobdir_checkpoint *c = &j->checkpoint[i];
+        newest = c->is_late || c->is_retired ? newest : (int64_t)i;
     }
     return newest;
 }

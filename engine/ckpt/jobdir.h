@@ -11,6 +11,7 @@ struct jobdir_checkpoint {
     uint64_t lineage, attempt; /* 0 when damaged */
     bool is_damaged;           /* its manifest cannot be read */
     bool is_late;              /* published by an attempt that had been taken over (counters.h) */
+    bool is_retired;           /* nothing goes on from it by itself (counters.h) */
 };
 
 struct jobdir {
@@ -23,7 +24,7 @@ struct jobdir {
 /* Reads names and manifests; everything lies in `a`. */
 sr_rc jobdir_scan(const struct env *env, const char *dir, struct arena *a, struct jobdir *out,
                   struct sr_error *err);
-/* Index of the newest checkpoint, damaged or not. -1: there is none. */
+/* Index of the newest checkpoint to go on from, damaged or not. -1: there is none. */
 int64_t jobdir_newest(const struct jobdir *j);
 
 /* "DIR/chk-N", "DIR/ended-N"; NULL: out of memory. */

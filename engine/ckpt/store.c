@@ -7,6 +7,7 @@
 #include "engine/base/assert.h"
 #include "engine/base/bytes.h"
 #include "engine/base/error.h"
+#include "engine/ckpt/claim.h"
 #include "engine/ckpt/durable.h"
 #include "engine/ckpt/store_type.h"
 
@@ -93,28 +94,19 @@ static bool store_is_job_id(const char *id)
 
 static sr_rc store_fill(struct store *s, const struct store_conf *conf, struct sr_error *err)
 {
-    struct store_url url = {0};
-    sr_rc rc = store_url_parse(conf->url, s->arena, &url, err);
-    if (rc != SR_OK) {
-        return rc;
-    }
-    s->type = url.type;
+    s->is_flat = conf->is_flat;
     s->retained = conf->retained > 0 ? conf->retained : 1;
     s->job_id = arena_text(s->arena, conf->job_id);
     s->job_name = arena_text(s->arena, conf->job_name ? conf->job_name : conf->job_id);
     s->run_dir = arena_text(s->arena, conf->run_dir);
-    s->place = url.path;
-    if (url.type == &store_dir_type) {
-        s->place = durable_join(s->arena, url.path, conf->job_id);
-    }
     if (arena_is_broken(s->arena)) {
         return error_set(err, SR_ENOMEM, "open the checkpoint store: out of memory");
     }
     return SR_OK;
 }
 
-sr_rc store_open(struct store **out, const struct env *env, const struct store_conf *conf,
-                 struct sr_error *err)
+sr_rc store_open_at(struct store **out, const struct env *env, const struct store_type *type,
+                    const char *place, const struct store_conf *conf, struct sr_error *err)
 {
     if (!store_is_job_id(conf->job_id)) {
         return error_set(err, SR_ECONFIG, "'%s' is no job id: 32 hex digits are",
@@ -129,9 +121,14 @@ sr_rc store_open(struct store **out, const struct env *env, const struct store_c
     }
     s->env = env;
     s->arena = a;
+    s->type = type;
+    s->place = place ? arena_text(a, place) : NULL;
     sr_rc rc = store_fill(s, conf, err);
     if (rc == SR_OK) {
         rc = s->type->open(s, err);
+    }
+    if (rc == SR_OK) {
+        rc = claim_load(s, err);
     }
     if (rc != SR_OK) {
         store_close(s);
@@ -140,6 +137,26 @@ sr_rc store_open(struct store **out, const struct env *env, const struct store_c
     sr_assert(s->attempt > 0);
     *out = s;
     return SR_OK;
+}
+
+sr_rc store_open(struct store **out, const struct env *env, const struct store_conf *conf,
+                 struct sr_error *err)
+{
+    struct store_url url = {0};
+    struct arena *a = arena_new();
+    sr_rc rc = a ? store_url_parse(conf->url, a, &url, err)
+                 : error_set(err, SR_ENOMEM, "open the checkpoint store: out of memory");
+    const char *place = url.path;
+    if (rc == SR_OK && url.type == &store_dir_type && !conf->is_flat &&
+        store_is_job_id(conf->job_id)) {
+        place = durable_join(a, url.path, conf->job_id);
+        rc = place ? SR_OK : error_set(err, SR_ENOMEM, "open the checkpoint store: out of memory");
+    }
+    if (rc == SR_OK) {
+        rc = store_open_at(out, env, url.type, place, conf, err);
+    }
+    arena_free(a);
+    return rc;
 }
 
 void store_close(struct store *s)
@@ -252,10 +269,48 @@ sr_rc store_publish(struct store *s, struct manifest *m, struct sr_error *err)
     return SR_OK;
 }
 
+/* What was claimed goes as the oldest of the lineage would. */
+static sr_rc store_retain_claim(struct store *s, uint64_t lineage, uint64_t shown,
+                                struct sr_error *err)
+{
+    uint32_t count = 0;
+    if (!s->claim || s->claim->lineage != lineage) {
+        return SR_OK;
+    }
+    sr_rc rc = s->type->count(s, lineage, shown, &count, err);
+    return rc == SR_OK && count >= s->retained ? claim_release(s, err) : rc;
+}
+
 sr_rc store_retain(struct store *s, uint64_t lineage, uint64_t shown, struct sr_error *err)
 {
     sr_rc rc = store_check_alive(s, err);
-    return rc == SR_OK ? store_answer(s, s->type->retain(s, lineage, shown, err)) : rc;
+    if (rc == SR_OK) {
+        rc = s->type->retain(s, lineage, shown, err);
+    }
+    return store_answer(s, rc == SR_OK ? store_retain_claim(s, lineage, shown, err) : rc);
+}
+
+sr_rc store_delete(struct store *s, uint64_t lineage, uint64_t number, struct sr_error *err)
+{
+    sr_rc rc = store_check_alive(s, err);
+    if (rc == SR_OK) {
+        rc = s->type->remove(s, lineage, number, err);
+    }
+    if (rc == SR_OK && number == 0 && s->claim && s->claim->lineage == lineage) {
+        rc = claim_release(s, err);
+    }
+    return store_answer(s, rc);
+}
+
+sr_rc store_claim(struct store *s, const char *entry_path, uint64_t lineage, struct sr_error *err)
+{
+    sr_rc rc = store_check_alive(s, err);
+    if (rc == SR_OK && !s->type->claim_name) {
+        rc = error_set(err, SR_EMISFIT,
+                       "checkpoints in memory die with the process, so %s is not claimed",
+                       entry_path);
+    }
+    return rc == SR_OK ? claim_save(s, entry_path, lineage, err) : rc;
 }
 
 sr_rc store_mark_end(struct store *s, enum manifest_end end, struct sr_error *err)

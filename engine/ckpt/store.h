@@ -7,8 +7,8 @@
  * Numbers only grow, over attempts and lineages: a new lineage begins above all older ones, so that
  * the highest number is the newest checkpoint of the newest lineage. Lineages are just names.
  *
- *   store_open -> { store_publish | store_savepoint | store_retain | store_mark_end
- *                   | store_next_attempt | store_load_newest }* -> store_close
+ *   store_open -> { store_publish | store_savepoint | store_retain | store_mark_end | store_delete
+ *                   | store_claim | store_next_attempt | store_load_newest }* -> store_close
  *
  *   store_publish  SR_OK ------> it is there, and will be
  *                  SR_EUNKNOWN > nobody can tell whether it is there: the process must stop and let
@@ -76,6 +76,7 @@ struct store_conf {
     const char *job_name;
     uint32_t retained;   /* checkpoints of the own lineage that are kept, at least 1 */
     const char *run_dir; /* where the lock lies for "memory:" */
+    bool is_flat; /* a directory is one job's, without JOB-ID/ in it (create-subdir: false) */
 };
 
 /* Opens for running: makes what is absent, takes the lock and the next attempt. */
@@ -101,6 +102,14 @@ sr_rc store_retain(struct store *s, uint64_t lineage, uint64_t shown, struct sr_
 /* Says beside the newest checkpoint how the run ended (checkpoints list, plain `run`), durably; the
  * checkpoint itself is not touched. SR_EABSENT: there is none. */
 sr_rc store_mark_end(struct store *s, enum manifest_end end, struct sr_error *err);
+/* Deletes for good: checkpoint `number`, or with 0 all of the lineage, and what it has claimed.
+ * When the newest one goes, those that are left are no longer taken for the newest: nothing goes on
+ * from them by itself. SR_EABSENT: there is no such number. */
+sr_rc store_delete(struct store *s, uint64_t lineage, uint64_t number, struct sr_error *err);
+/* From now on the checkpoint or savepoint at a found entry's path is the lineage's: store_retain
+ * deletes it when `retained` newer ones are shown. Durable: later runs keep to it. A store that
+ * dies with the process claims nothing: SR_EMISFIT. */
+sr_rc store_claim(struct store *s, const char *entry_path, uint64_t lineage, struct sr_error *err);
 /* Loads the newest, which is that of the newest lineage, with all parts' bytes. SR_EABSENT: none.
  * SR_ECORRUPT: it is damaged; older ones are never taken instead. */
 sr_rc store_load_newest(struct store *s, struct arena *a, struct manifest **out,
@@ -122,9 +131,10 @@ struct store_entry {
     uint64_t checkpoint, lineage, attempt;
     enum manifest_kind kind;
     enum manifest_end end;
-    int64_t ended_us;
+    int64_t started_us, ended_us;
     uint64_t bytes;
     const char *damage; /* NULL: whole, as far as the manifest tells */
+    bool is_retired;    /* a newer one was deleted: nothing goes on from it by itself */
 };
 
 struct store_list {
@@ -136,9 +146,13 @@ struct store_list {
  * SQLite store or `store.db#chk-7`, urls too. SR_EABSENT: nothing is there. */
 sr_rc store_find(const struct env *env, const char *path, struct arena *a, struct store_list *out,
                  struct sr_error *err);
-/* The newest checkpoint of a job in a store url, with `damage` if it has any; SR_EABSENT: none. */
+/* The newest checkpoint of a job in a store url, with `damage` if it has any; SR_EABSENT: none, or
+ * none that anything would go on from. */
 sr_rc store_peek(const struct env *env, const struct store_conf *conf, struct arena *a,
                  struct store_entry *out, struct sr_error *err);
+/* Deletes one found entry: a savepoint, or a checkpoint of a store, whose lock is taken for it
+ * (SR_EBUSY: its job runs). */
+sr_rc store_remove(const struct env *env, const struct store_entry *e, struct sr_error *err);
 /* Loads one found entry with all bytes, each digest checked. SR_ECORRUPT with what is damaged. */
 sr_rc store_load(const struct env *env, const char *entry_path, struct arena *a,
                  struct manifest **out, struct sr_error *err);

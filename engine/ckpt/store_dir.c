@@ -221,6 +221,7 @@ static void store_dir_numbers(const struct jobdir *j, struct counters *next)
 {
     next->newest = j->counters.newest;
     next->base = 0;
+    next->retired = j->counters.retired;
     for (uint32_t i = 0; i < j->count; i++) {
         uint64_t n = j->checkpoint[i].number;
         if (!j->checkpoint[i].is_late) {
@@ -308,10 +309,40 @@ static sr_rc store_dir_take_attempt(struct store *s, struct sr_error *err)
     return rc;
 }
 
+/* Without a directory of its own, a job must not take another's. */
+static sr_rc store_dir_check_job(const struct store *s, struct sr_error *err)
+{
+    struct jobdir j;
+    struct manifest *m = NULL;
+    struct digest digest;
+    struct sr_error why;
+    if (!s->is_flat) {
+        return SR_OK;
+    }
+    struct arena *a = arena_new();
+    sr_rc rc = a ? jobdir_scan(s->env, s->place, a, &j, err) : store_dir_no_memory(err);
+    for (uint32_t i = 0; rc == SR_OK && i < j.count; i++) {
+        const char *path = jobdir_path(a, s->place, j.checkpoint[i].number);
+        if (path && chkdir_read(s->env, path, a, &m, &digest, &why) == SR_OK &&
+            strcmp(m->job_id, s->job_id) != 0) {
+            rc = error_set(err, SR_EMISFIT,
+                           "%s holds checkpoints of job '%s' (%s); with "
+                           "execution.checkpointing.create-subdir: false each job needs a "
+                           "directory of its own",
+                           s->place, m->job_name, m->job_id);
+        }
+    }
+    arena_free(a);
+    return rc;
+}
+
 static sr_rc store_dir_open(struct store *s, struct sr_error *err)
 {
     s->own = arena_get(s->arena, sizeof(struct store_dir));
     sr_rc rc = s->own ? store_dir_prepare(s, err) : store_dir_no_memory(err);
+    if (rc == SR_OK) {
+        rc = store_dir_check_job(s, err);
+    }
     if (rc == SR_OK) {
         rc = store_dir_take_attempt(s, err);
     }
@@ -365,7 +396,8 @@ static sr_rc store_dir_next_attempt(struct store *s, struct sr_error *err)
     }
     if (rc == SR_OK) {
         (void)store_dir_empty(s, own->build, NULL); /* else the next open sweeps it */
-        c = (struct counters){.attempt = s->attempt, .newest = s->newest, .base = s->newest};
+        c.attempt = s->attempt;
+        c.newest = c.base = s->newest;
         rc = store_dir_write_counters(s, &c, err);
     }
     store_point(s->env, STORE_ATTEMPT);
@@ -580,6 +612,84 @@ static sr_rc store_dir_retain(struct store *s, uint64_t lineage, uint64_t shown,
     return rc;
 }
 
+static sr_rc store_dir_count(struct store *s, uint64_t lineage, uint64_t shown, uint32_t *count,
+                             struct sr_error *err)
+{
+    struct jobdir j = {0};
+    struct arena *a = arena_new();
+    sr_rc rc = a ? store_dir_check_fence(s, err) : store_dir_no_memory(err);
+    if (rc == SR_OK) {
+        rc = jobdir_scan(s->env, s->place, a, &j, err);
+    }
+    uint32_t n = 0;
+    for (uint32_t i = 0; rc == SR_OK && i < j.count; i++) {
+        const struct jobdir_checkpoint *c = &j.checkpoint[i];
+        n += !c->is_damaged && !c->is_late && c->lineage == lineage && c->number <= shown ? 1 : 0;
+    }
+    arena_free(a);
+    if (rc == SR_OK) {
+        *count = n;
+    }
+    return rc;
+}
+
+/* --- Deleting --------------------------------------------------------------------------------- */
+
+static bool store_dir_is_victim(const struct jobdir_checkpoint *c, uint64_t lineage,
+                                uint64_t number)
+{
+    return number != 0 ? c->number == number
+                       : !c->is_damaged && !c->is_late && c->lineage == lineage;
+}
+
+/* The newest one is to go: first it is noted that nothing goes on from what is left. */
+static sr_rc store_dir_retire(const struct store *s, const struct jobdir *j, uint64_t lineage,
+                              uint64_t number, struct sr_error *err)
+{
+    struct counters c;
+    int64_t newest = jobdir_newest(j);
+    if (newest < 0 || !store_dir_is_victim(&j->checkpoint[newest], lineage, number)) {
+        return SR_OK;
+    }
+    sr_rc rc = store_dir_read_counters(s, &c, err);
+    if (rc == SR_OK) {
+        c.retired = j->checkpoint[newest].number;
+        rc = store_dir_write_counters(s, &c, err);
+    }
+    return rc;
+}
+
+static sr_rc store_dir_remove(struct store *s, uint64_t lineage, uint64_t number,
+                              struct sr_error *err)
+{
+    struct jobdir j = {0};
+    uint32_t victims = 0;
+    struct arena *a = arena_new();
+    sr_rc rc = a ? store_dir_check_fence(s, err) : store_dir_no_memory(err);
+    if (rc == SR_OK) {
+        rc = jobdir_scan(s->env, s->place, a, &j, err);
+    }
+    if (rc == SR_OK) {
+        rc = store_dir_retire(s, &j, lineage, number, err);
+    }
+    for (uint32_t i = 0; rc == SR_OK && i < j.count; i++) {
+        if (store_dir_is_victim(&j.checkpoint[i], lineage, number)) {
+            rc = store_dir_trash_checkpoint(s, j.checkpoint[i].number, err);
+            victims++;
+        }
+    }
+    if (rc == SR_OK && victims > 0) {
+        const struct store_dir *own = s->own;
+        rc = store_dir_sync_move(s, own->build, err);
+        rc = rc == SR_OK ? store_dir_empty(s, own->build, err) : rc;
+    }
+    arena_free(a);
+    if (rc == SR_OK && number != 0 && victims == 0) {
+        return error_set(err, SR_EABSENT, "there is no chk-%" PRIu64 " in %s", number, s->place);
+    }
+    return rc;
+}
+
 /* --- The newest one --------------------------------------------------------------------------- */
 
 static sr_rc store_dir_newest_path(const struct store *s, struct arena *a, const char **path,
@@ -652,8 +762,11 @@ const struct store_type store_dir_type = {
     .next_attempt = store_dir_next_attempt,
     .publish = store_dir_publish,
     .retain = store_dir_retain,
+    .count = store_dir_count,
+    .remove = store_dir_remove,
     .mark_end = store_dir_mark_end,
     .load_newest = store_dir_load_newest,
     .use_id = store_dir_use_id,
     .redo_name = "/redo",
+    .claim_name = "/claimed",
 };

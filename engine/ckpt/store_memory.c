@@ -112,6 +112,33 @@ static sr_rc store_memory_retain(struct store *s, uint64_t lineage, uint64_t sho
     return SR_OK;
 }
 
+static sr_rc store_memory_count(struct store *s, uint64_t lineage, uint64_t shown, uint32_t *count,
+                                struct sr_error *err)
+{
+    const struct store_memory *own = s->own;
+    (void)shown;
+    (void)err;
+    *count = own->newest && own->newest->lineage == lineage ? 1 : 0;
+    return SR_OK;
+}
+
+static sr_rc store_memory_remove(struct store *s, uint64_t lineage, uint64_t number,
+                                 struct sr_error *err)
+{
+    struct store_memory *own = s->own;
+    const struct manifest *m = own->newest;
+    bool is_victim = m && (number == 0 ? m->lineage == lineage : m->checkpoint == number);
+    if (is_victim) {
+        arena_free(own->arena);
+        own->arena = NULL;
+        own->newest = NULL;
+    }
+    if (!is_victim && number != 0) {
+        return error_set(err, SR_EABSENT, "there is no such checkpoint in memory");
+    }
+    return SR_OK;
+}
+
 static sr_rc store_memory_mark_end(struct store *s, enum manifest_end end, struct sr_error *err)
 {
     struct store_memory *own = s->own;
@@ -144,6 +171,8 @@ const struct store_type store_memory_type = {
     .next_attempt = store_memory_next_attempt,
     .publish = store_memory_publish,
     .retain = store_memory_retain,
+    .count = store_memory_count,
+    .remove = store_memory_remove,
     .mark_end = store_memory_mark_end,
     .load_newest = store_memory_load_newest,
 };

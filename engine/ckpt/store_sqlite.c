@@ -238,6 +238,16 @@ static sr_rc store_sqlite_step(const struct chkdb *c, const char *sql, uint64_t 
     "checkpoint<=?2 ORDER BY checkpoint DESC LIMIT ?3))"
 #endif
 
+static sr_rc store_sqlite_delete_orphans(struct store *s, struct sr_error *err)
+{
+    const struct store_sqlite *own = s->own;
+    return chkdb_exec(&own->db,
+                      "DELETE FROM part WHERE checkpoint NOT IN (SELECT checkpoint FROM "
+                      "checkpoint); DELETE FROM counter WHERE checkpoint NOT IN (SELECT "
+                      "checkpoint FROM checkpoint)",
+                      err);
+}
+
 static sr_rc store_sqlite_delete(struct store *s, uint64_t lineage, uint64_t shown,
                                  struct sr_error *err)
 {
@@ -246,14 +256,7 @@ static sr_rc store_sqlite_delete(struct store *s, uint64_t lineage, uint64_t sho
                                  "DELETE FROM checkpoint WHERE lineage=?1 AND "
                                  "checkpoint<" STORE_SQLITE_OLDEST,
                                  lineage, shown, s->retained, err);
-    if (rc == SR_OK) {
-        rc = chkdb_exec(&own->db,
-                        "DELETE FROM part WHERE checkpoint NOT IN (SELECT checkpoint FROM "
-                        "checkpoint); DELETE FROM counter WHERE checkpoint NOT IN (SELECT "
-                        "checkpoint FROM checkpoint)",
-                        err);
-    }
-    return rc;
+    return rc == SR_OK ? store_sqlite_delete_orphans(s, err) : rc;
 }
 
 static sr_rc store_sqlite_has_victims(struct store *s, uint64_t lineage, uint64_t shown, bool *has,
@@ -297,6 +300,86 @@ static sr_rc store_sqlite_retain(struct store *s, uint64_t lineage, uint64_t sho
     }
     rc = store_sqlite_known(store_sqlite_end(s, rc, err), err);
     store_point(s->env, STORE_RETAINED);
+    return rc;
+}
+
+/* --- Deleting --------------------------------------------------------------------------------- */
+
+/* One row with one number, of the lineage up to `shown`. */
+static sr_rc store_sqlite_ask(struct store *s, const char *sql, uint64_t lineage, uint64_t shown,
+                              int64_t *out, struct sr_error *err)
+{
+    const struct store_sqlite *own = s->own;
+    sqlite3_stmt *st = NULL;
+    sr_rc rc = store_sqlite_connect(s, err);
+    if (rc == SR_OK) {
+        rc = chkdb_prepare(&own->db, sql, &st, err);
+    }
+    if (rc == SR_OK && (!chkdb_bind_number(st, 1, lineage) || !chkdb_bind_number(st, 2, shown) ||
+                        sqlite3_step(st) != SQLITE_ROW)) {
+        rc = chkdb_fail(&own->db, "read", err);
+    }
+    if (rc == SR_OK) {
+        *out = sqlite3_column_int64(st, 0);
+    }
+    (void)sqlite3_finalize(st); /* told by step */
+    return rc;
+}
+
+static sr_rc store_sqlite_count(struct store *s, uint64_t lineage, uint64_t shown, uint32_t *count,
+                                struct sr_error *err)
+{
+    int64_t n = 0;
+    sr_rc rc =
+        store_sqlite_ask(s, "SELECT count(*) FROM checkpoint WHERE lineage=?1 AND checkpoint<=?2",
+                         lineage, shown, &n, err);
+    if (rc == SR_OK) {
+        *count = (uint32_t)n;
+    }
+    return rc;
+}
+
+#define STORE_SQLITE_VICTIM "(CASE WHEN ?2=0 THEN lineage=?1 ELSE checkpoint=?2 END)"
+
+/* Within a transaction. */
+static sr_rc store_sqlite_remove_rows(struct store *s, uint64_t lineage, uint64_t number,
+                                      struct chkdb_fence *f, struct sr_error *err)
+{
+    const struct store_sqlite *own = s->own;
+    int64_t victims = 0, newest = 0;
+    sr_rc rc = store_sqlite_ask(s, "SELECT count(*) FROM checkpoint WHERE " STORE_SQLITE_VICTIM,
+                                lineage, number, &victims, err);
+    if (rc == SR_OK && number != 0 && victims == 0) {
+        rc = error_set(err, SR_EABSENT, "%s#chk-%" PRIu64 ": no such checkpoint", s->place, number);
+    }
+    if (rc == SR_OK) {
+        rc = store_sqlite_ask(
+            s, "SELECT ifnull(max(checkpoint), 0) FROM checkpoint WHERE " STORE_SQLITE_VICTIM,
+            lineage, number, &newest, err);
+    }
+    if (rc == SR_OK && (uint64_t)newest == f->published) {
+        f->published = 0; /* nothing goes on from what is left */
+    }
+    if (rc == SR_OK) {
+        rc = store_sqlite_fence(s, f, err);
+    }
+    if (rc == SR_OK) {
+        rc = store_sqlite_step(&own->db,
+                               "DELETE FROM checkpoint WHERE ?3=0 AND " STORE_SQLITE_VICTIM,
+                               lineage, number, 0, err);
+    }
+    return rc == SR_OK ? store_sqlite_delete_orphans(s, err) : rc;
+}
+
+static sr_rc store_sqlite_remove(struct store *s, uint64_t lineage, uint64_t number,
+                                 struct sr_error *err)
+{
+    struct chkdb_fence f = {0};
+    sr_rc rc = store_sqlite_begin(s, &f, err);
+    if (rc == SR_OK) {
+        rc = store_sqlite_remove_rows(s, lineage, number, &f, err);
+    }
+    rc = store_sqlite_known(store_sqlite_end(s, rc, err), err);
     return rc;
 }
 
@@ -348,8 +431,11 @@ const struct store_type store_sqlite_type = {
     .next_attempt = store_sqlite_take_attempt,
     .publish = store_sqlite_publish,
     .retain = store_sqlite_retain,
+    .count = store_sqlite_count,
+    .remove = store_sqlite_remove,
     .mark_end = store_sqlite_mark_end,
     .load_newest = store_sqlite_load_newest,
     .use_id = store_sqlite_use_id,
     .redo_name = ".redo",
+    .claim_name = ".claimed",
 };

@@ -18,12 +18,17 @@ struct store_type {
     sr_rc (*publish)(struct store *s, const struct manifest *m, const struct sr_out *metadata,
                      struct sr_error *err);
     sr_rc (*retain)(struct store *s, uint64_t lineage, uint64_t shown, struct sr_error *err);
+    /* How many of the lineage are there, up to `shown`. */
+    sr_rc (*count)(struct store *s, uint64_t lineage, uint64_t shown, uint32_t *count,
+                   struct sr_error *err);
+    sr_rc (*remove)(struct store *s, uint64_t lineage, uint64_t number, struct sr_error *err);
     sr_rc (*mark_end)(struct store *s, enum manifest_end end, struct sr_error *err);
     sr_rc (*load_newest)(struct store *s, struct arena *a, struct manifest **out,
                          struct sr_error *err);
     /* Makes it durable that this id was used (by a savepoint); NULL: need not be. */
     sr_rc (*use_id)(struct store *s, uint64_t id, struct sr_error *err);
-    const char *redo_name; /* of the directory, behind `place`; NULL: none */
+    const char *redo_name;  /* of the directory, behind `place`; NULL: none */
+    const char *claim_name; /* of the file, behind `place`; NULL: it claims nothing */
 };
 
 struct store {
@@ -33,6 +38,8 @@ struct store {
     const char *place;   /* the directory DIR/JOB-ID, or the file */
     const char *job_id, *job_name, *run_dir;
     uint32_t retained;
+    bool is_flat;
+    struct claim *claim; /* in the arena; NULL: nothing is claimed */
     uint64_t attempt, newest;
     uint64_t savepoint; /* number of one whose checkpoint may still be published; 0: none */
     sr_rc dead;         /* SR_EUNKNOWN or SR_EFENCED: nothing more is done */
@@ -43,6 +50,10 @@ struct store {
 extern const struct store_type store_dir_type;
 extern const struct store_type store_sqlite_type;
 extern const struct store_type store_memory_type;
+
+/* Opens the store at a place, as store_open does. */
+sr_rc store_open_at(struct store **out, const struct env *env, const struct store_type *type,
+                    const char *place, const struct store_conf *conf, struct sr_error *err);
 
 /* What a url names. */
 struct store_url {

@@ -70,8 +70,6 @@ const struct foreign foreign_keys[] = {
 
     /* Checkpoints: how Flink lays out its files means nothing here. */
     LATER_ANYHOW("execution.checkpointing.interval-during-backlog"),
-    LATER("execution.checkpointing.create-subdir", "true"),
-    LATER("state.checkpoints.create-subdir", "true"),
     INSTEAD("execution.checkpointing.incremental", "false", "true", FOREIGN_WHOLE),
     INSTEAD("state.backend.incremental", "false", "true", FOREIGN_WHOLE),
     IGNORED("execution.checkpointing.data-inline-threshold"),
@@ -97,8 +95,6 @@ const struct foreign foreign_keys[] = {
     LATER("execution.checkpointing.recover-without-channel-state.checkpoint-id", "-1"),
     LATER("execution.checkpointing.force", "false"),
     LATER("execution.state-recovery.from-local", "false"),
-    LATER("execution.state-recovery.claim-mode", "NO_CLAIM|NO-CLAIM"),
-    LATER("execution.savepoint-restore-mode", "NO_CLAIM|NO-CLAIM"),
     LATER("execution.state-recovery.without-channel-state.checkpoint-id", "-1"),
     LATER("execution.state-recovery.approximate-local-recovery", "false"),
 

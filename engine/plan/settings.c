@@ -10,7 +10,12 @@
 #define SETTINGS_ALWAYS INT64_MAX
 
 static const char *const settings_modes[] = {"EXACTLY_ONCE", "AT_LEAST_ONCE", NULL};
-static const char *const settings_retentions[] = {"RETAIN_ON_CANCELLATION", NULL};
+/* The first one is the zero value of the field: nothing was written. */
+static const char *const settings_retentions[] = {
+    "", "NO_EXTERNALIZED_CHECKPOINTS",
+    "DELETE_ON_CANCELLATION",
+    "RETAIN_ON_CANCELLATION", NULL};
+static const char *const settings_claims[] = {"NO_CLAIM", "CLAIM", "LEGACY", NULL};
 static const char *const settings_storages[] = {"filesystem", "jobmanager", NULL};
 /* The first one is the zero value of the field: nothing was written. */
 static const char *const settings_restarts[] = {"", "none|off|disable", "fixed-delay",
@@ -79,9 +84,12 @@ const struct sr_opt settings_opts[] = {
         .doc = "EXACTLY_ONCE aligns barriers; AT_LEAST_ONCE goes on reading meanwhile, and may "
                "count rows twice after a failure."),
     SET("execution.checkpointing.externalized-checkpoint-retention", retention,
-        .def = "RETAIN_ON_CANCELLATION", .choices = settings_retentions,
-        .doc = "What becomes of the last checkpoints when the job ends. Retained ones can be "
-               "resumed from, and are removed by hand."),
+        .choices = settings_retentions,
+        .doc = "Whether the job's checkpoints are deleted when it ends. Not written: never. "
+               "RETAIN_ON_CANCELLATION: when it finished, or was stopped with a savepoint; "
+               "DELETE_ON_CANCELLATION: when it was canceled, too; NO_EXTERNALIZED_CHECKPOINTS: "
+               "when it failed, too. A signal suspends the job, and deletes nothing; nor does a "
+               "run with `--continue` that goes on later."),
     SET("execution.checkpointing.storage", storage, .def = "filesystem",
         .choices = settings_storages, .aliases = SETTINGS_OLDER("state.checkpoint-storage"),
         .doc = "filesystem keeps checkpoints in `execution.checkpointing.dir`; jobmanager keeps "
@@ -90,12 +98,22 @@ const struct sr_opt settings_opts[] = {
         .aliases = SETTINGS_OLDER("state.checkpoints.dir", "state.backend.fs.checkpointdir"),
         .doc = "Where checkpoints lie: a directory (a path, or file:///...) or one SQLite file "
                "(sqlite:///...)."),
+    SET("execution.checkpointing.create-subdir", has_subdir, .def = "true",
+        .aliases = SETTINGS_OLDER("state.checkpoints.create-subdir"),
+        .doc = "Whether checkpoints lie in a directory of the job within `dir`, called as the "
+               "job's id. With false `dir` is that directory, and no other job's."),
     SET("execution.checkpointing.savepoint-dir", savepoint_dir, .flags = SR_OPT_PATH,
         .aliases = SETTINGS_OLDER("state.savepoints.dir", "savepoints.state.backend.fs.dir"),
         .doc = "Where savepoints go when the command names no directory."),
     SET("execution.state-recovery.path", recovery_path, .flags = SR_OPT_PATH,
         .aliases = SETTINGS_OLDER("execution.savepoint.path"),
         .doc = "Checkpoint or savepoint to start from; `--from` comes before it."),
+    SET("execution.state-recovery.claim-mode", claim_mode, .def = "NO_CLAIM",
+        .choices = settings_claims, .aliases = SETTINGS_OLDER("execution.savepoint-restore-mode"),
+        .doc = "Whose the checkpoint or savepoint is that a job is restored from. NO_CLAIM: the "
+               "user's, never deleted; CLAIM: the job's, deleted when `num-retained` newer ones "
+               "are complete; LEGACY: as NO_CLAIM, since no checkpoint needs another one here. "
+               "`--claim-mode` comes before it."),
     SET("execution.state-recovery.ignore-unclaimed-state", may_drop_state, .def = "false",
         .aliases = SETTINGS_OLDER("execution.savepoint.ignore-unclaimed-state"),
         .doc = "Whether state that no step claims may be dropped when a job is restored."),
@@ -147,7 +165,8 @@ static const struct {
     const char *key, *note;
 } settings_notes[] = {
     {"execution.checkpointing.externalized-checkpoint-retention",
-     "Flink's default is NO_EXTERNALIZED_CHECKPOINTS"},
+     "not written, nothing is ever deleted because the job ended; Flink's default is "
+     "NO_EXTERNALIZED_CHECKPOINTS"},
     {"execution.checkpointing.storage", "Flink's default is jobmanager when no directory is set"},
     {"pipeline.max-parallelism", "Flink's default is derived from the parallelism, at least 128"},
     {"table.local-time-zone", "Flink's default is the zone of the machine"},
@@ -159,8 +178,6 @@ static const struct {
 } settings_later_values[] = {
     {"restart-strategy.type", "failure-rate"},
     {"restart-strategy.type", "failurerate"},
-    {"execution.checkpointing.externalized-checkpoint-retention", "DELETE_ON_CANCELLATION"},
-    {"execution.checkpointing.externalized-checkpoint-retention", "NO_EXTERNALIZED_CHECKPOINTS"},
 };
 /* clang-format on */
 

@@ -21,7 +21,9 @@ struct settings {
     bool has_checkpoints_after_end; /* checkpoints-after-tasks-finish */
     int64_t num_retained;           /* execution.checkpointing.num-retained */
     sr_choice mode;                 /* exactly-once, at-least-once */
-    sr_choice retention;            /* externalized-checkpoint-retention: they are retained */
+    sr_choice retention;            /* externalized-checkpoint-retention: not written, or Flink's */
+    bool has_subdir;                /* create-subdir */
+    sr_choice claim_mode;           /* execution.state-recovery.claim-mode */
     sr_choice storage;              /* filesystem, jobmanager */
     const char *dir; /* execution.checkpointing.dir: file:// or sqlite:// or a path */
     const char *savepoint_dir;
@@ -43,6 +45,8 @@ struct settings {
 
 enum settings_restart { RESTART_UNSET, RESTART_NONE, RESTART_FIXED, RESTART_EXPONENTIAL };
 enum settings_storage { STORAGE_FILESYSTEM, STORAGE_JOBMANAGER };
+enum settings_retention { RETENTION_UNSET, RETENTION_NONE, RETENTION_DELETE, RETENTION_RETAIN };
+enum settings_claim { CLAIM_NO_CLAIM, CLAIM_CLAIM, CLAIM_LEGACY };
 enum settings_mode { MODE_EXACTLY_ONCE, MODE_AT_LEAST_ONCE };
 
 extern const struct sr_opt settings_opts[]; /* ends with SR_OPT_END */

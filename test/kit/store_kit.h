@@ -55,11 +55,16 @@ void store_kit_savepoints(struct store_world *w);
 void store_kit_find(struct store_world *w);   /* every form of a path */
 void store_kit_misuse(struct store_world *w); /* bad conf, used numbers, bad texts */
 
-void store_kit_crash(enum store_form form);   /* at every step, with every loss: n or n - 1 */
-void store_kit_points(enum store_form form);  /* every crash point is reached; the same there */
-void store_kit_faults(enum store_form form);  /* every call failing once: true answers */
-void store_kit_space(enum store_form form);   /* the disk full, and freed again */
-void store_kit_damage(enum store_form form);  /* every byte flipped, every length */
+void store_kit_delete(struct store_world *w); /* what is left of older ones is not the newest */
+void store_kit_remove(struct store_world *w); /* by a path, with the lock */
+void store_kit_claim(struct store_world *w);
+
+void store_kit_crash(enum store_form form);  /* at every step, with every loss: n or n - 1 */
+void store_kit_points(enum store_form form); /* every crash point is reached; the same there */
+void store_kit_delete_crash(enum store_form form); /* at every step of deletions */
+void store_kit_faults(enum store_form form);       /* every call failing once: true answers */
+void store_kit_space(enum store_form form);        /* the disk full, and freed again */
+void store_kit_damage(enum store_form form);       /* every byte flipped, every length */
 void store_kit_late(void);                    /* a rename that lands after a takeover (directory) */
 void store_kit_looking(enum store_form form); /* changes nothing */
 

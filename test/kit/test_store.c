@@ -32,6 +32,21 @@ END_TEST
 START_TEST(retention_counts_its_own_lineage) { kit_run(store_kit_lineages, false); }
 END_TEST
 
+START_TEST(what_is_left_behind_a_deletion_is_not_the_newest) { kit_run(store_kit_delete, false); }
+END_TEST
+
+START_TEST(one_is_deleted_by_its_path) { kit_run(store_kit_remove, false); }
+END_TEST
+
+START_TEST(what_is_claimed_is_deleted_in_its_turn) { kit_run(store_kit_claim, false); }
+END_TEST
+
+START_TEST(a_crash_in_a_deletion_never_goes_back)
+{
+    store_kit_delete_crash(_i == 0 ? STORE_DIR : STORE_SQLITE);
+}
+END_TEST
+
 START_TEST(a_job_runs_once_at_a_time) { kit_run(store_kit_lock, true); }
 END_TEST
 
@@ -112,6 +127,10 @@ int main(void)
     tcase_set_timeout(t, 120);
     tcase_add_test(t, a_published_checkpoint_is_the_newest);
     tcase_add_test(t, retention_counts_its_own_lineage);
+    tcase_add_test(t, what_is_left_behind_a_deletion_is_not_the_newest);
+    tcase_add_test(t, one_is_deleted_by_its_path);
+    tcase_add_test(t, what_is_claimed_is_deleted_in_its_turn);
+    tcase_add_loop_test(t, a_crash_in_a_deletion_never_goes_back, 0, 2);
     tcase_add_test(t, a_job_runs_once_at_a_time);
     tcase_add_test(t, an_older_attempt_can_do_nothing);
     tcase_add_test(t, how_a_run_ended_is_told_of_its_last_checkpoint);

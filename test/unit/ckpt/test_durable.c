@@ -148,7 +148,7 @@ END_TEST
 START_TEST(counters_are_read_as_written_or_refused)
 {
     struct sr_error err;
-    struct counters c = {9, 9, 9};
+    struct counters c = {9, 9, 9, 9};
     struct counters to = {.attempt = 8, .newest = 43, .base = UINT64_MAX};
     begin();
     ck_assert_int_eq(counters_read(&env, "/counters", &c, &err), SR_OK);

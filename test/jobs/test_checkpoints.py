@@ -1,0 +1,209 @@
+"""Whose a checkpoint is, when it is deleted, and what the checkpoint keys of a job do."""
+import json
+import os
+import re
+
+from harness import SIGTERM, ended, ok, test, wait_for
+from test_state import ENDLESS, LONG, checkpoints, output, stores, undisturbed
+
+BOUNDED = """pipeline.name: bounded
+execution.checkpointing: {dir: "STORE", externalized-checkpoint-retention: KEEP}
+sources:
+  s: {connector: datagen, number-of-rows: 100, schema: {a: INT}, fields.a.kind: sequence, fields.a.start: 1, fields.a.end: 100}
+sinks:
+  out: {from: s, connector: blackhole}
+"""
+
+
+def completed(p, name, count=1):
+    """Waits until the running job has completed some more checkpoints."""
+    def done():
+        return ((p.status(name) or {}).get("checkpoints", {}).get("completed", 0))
+    wait_for("a running job", lambda: p.status(name))
+    start = done()
+    wait_for("a checkpoint", lambda: done() >= start + count)
+
+
+def numbers(p, url):
+    return [c["id"] for c in checkpoints(p, url) if c["kind"] == "checkpoint"]
+
+
+def keep(text, url, how):
+    text = text.replace("STORE", url)
+    return text.replace("KEEP", how) if "KEEP" in text else text.replace(
+        "execution.checkpointing: {", "execution.checkpointing: {externalized-checkpoint-retention: %s, " % how)
+
+
+@test
+def checkpoints_are_deleted_at_the_end_as_the_matrix_says(p):
+    matrix = {"NO_EXTERNALIZED_CHECKPOINTS": (0, 0, 0, 1), "DELETE_ON_CANCELLATION": (0, 0, 1, 1),
+              "RETAIN_ON_CANCELLATION": (0, 1, 1, 1)}
+    for at, (how, (finished, canceled, failed, suspended)) in enumerate(matrix.items()):
+        url = stores(p)[at % 2].replace("store", f"store{at}")
+        ok(p.run("run", p.write("job.yaml", keep(BOUNDED, url, how)), "-q"))
+        assert bool(numbers(p, url)) == bool(finished), (how, "finished")
+        job = p.write("job.yaml", keep(ENDLESS, url.replace("store", "endless"), how))
+        url = url.replace("store", "endless")
+        child = p.start("run", job)
+        completed(p, "endless")
+        child.send_signal(SIGTERM)
+        ended(child, 0)
+        assert numbers(p, url) and suspended, how
+        child = p.start("run", job, "--continue")
+        completed(p, "endless")
+        ok(p.run("cancel"))
+        ended(child, 0)
+        assert bool(numbers(p, url)) == bool(canceled), (how, "canceled")
+        bad = keep(BOUNDED, url.replace("endless", "bad"), how).replace("from: s,", "from: t,").replace(
+            "dir:", "interval: 10 ms, dir:").replace("sinks:", "transforms:\n  t: {from: s, select: [a / (a - 100) AS b]}\nsinks:").replace(
+            "number-of-rows: 100", "number-of-rows: 100, rows-per-second: 300")
+        ok(p.run("run", p.write("bad.yaml", bad), "-D", "restart-strategy.type=none"), 1)
+        assert bool(numbers(p, url.replace("endless", "bad"))) == bool(failed), (how, "failed")
+
+
+@test
+def nothing_is_deleted_at_the_end_when_the_key_is_not_written(p):
+    url = stores(p)[0]
+    job = p.write("job.yaml", BOUNDED.replace("STORE", url).replace(", externalized-checkpoint-retention: KEEP", ""))
+    ok(p.run("run", job, "-q"))
+    assert numbers(p, url) == [1]
+
+
+@test
+def what_an_older_run_left_is_not_the_newest_when_a_newer_one_was_deleted(p):
+    for url in stores(p):
+        job = p.write("job.yaml", LONG.replace("STORE", url).replace("OUT", f"{p.dir}/out/"))
+        child = p.start("run", job, "--fresh")
+        wait_for("a checkpoint", lambda: checkpoints(p, url))
+        child.kill()
+        child.wait()
+        left = numbers(p, url)
+        fresh = ok(p.run("run", job, "--fresh", "-D",
+                 "execution.checkpointing.externalized-checkpoint-retention=RETAIN_ON_CANCELLATION"))
+        assert numbers(p, url) == left
+        done = ok(p.run("run", job, "--continue"))  # afresh, and numbers go on
+        read = re.search(rb"read ([0-9,]+) ", fresh.stderr)[0]
+        assert read in done.stderr, done.stderr
+        assert numbers(p, url)[-1] > left[-1] + 1
+
+
+@test
+def claim_modes_decide_who_deletes_what_was_restored_from(p):
+    for url in stores(p):
+        job = p.write("job.yaml", ENDLESS.replace("STORE", url))
+        child = p.start("run", job, "--fresh")
+        completed(p, "endless")
+        savepoint = ok(p.run("savepoint", "--dir", p.dir / "sp")).stdout.decode().strip()
+        child.kill()
+        child.wait()
+        for mode in ("NO_CLAIM", "LEGACY", "claim"):
+            newest = checkpoints(p, url)[-1]["path"]
+            child = p.start("resume", "--from", newest, "--claim-mode", mode)
+            completed(p, "endless", 2)
+            child.kill()
+            child.wait()
+            assert (newest in [c["path"] for c in checkpoints(p, url)]) == (mode != "claim"), (mode, url)
+        child = p.start("run", job, "-s", savepoint, "-D", "execution.state-recovery.claim-mode=CLAIM", "-D",
+                        "execution.checkpointing.num-retained=3")
+        completed(p, "endless", 1)
+        child.kill()
+        child.wait()
+        claimed = p.dir / "store.db.claimed" if "sqlite" in url else next((p.dir / "store").glob("*/claimed"))
+        if claimed.exists():  # a later run deletes what an earlier one claimed
+            assert os.path.exists(savepoint)
+        child = p.start("run", job, "--continue")
+        wait_for("the savepoint is deleted", lambda: not os.path.exists(savepoint))
+        wait_for("the claim is forgotten", lambda: not claimed.exists())
+        child.kill()
+        child.wait()
+    ok(p.run("run", job, "--fresh", "--claim-mode", "perhaps"), 3)
+
+
+@test
+def a_checkpoint_is_deleted_by_its_path_but_not_under_a_job(p):
+    for url in stores(p):
+        job = p.write("job.yaml", ENDLESS.replace("STORE", url))
+        child = p.start("run", job, "--fresh", "-D", "execution.checkpointing.num-retained=3")
+        completed(p, "endless", 3)
+        savepoint = ok(p.run("savepoint", "--dir", p.dir / "sp")).stdout.decode().strip()
+        done = p.run("checkpoints", "delete", checkpoints(p, url)[0]["path"], "--force")
+        assert done.returncode == 5 or b"no such" in done.stderr, done.stderr
+        child.kill()
+        child.wait()
+        before = checkpoints(p, url)
+        assert len(before) >= 3
+        done = ok(p.run("checkpoints", "delete", url), 2)
+        assert before[0]["path"].encode() in done.stderr
+        ok(p.run("checkpoints", "delete", before[0]["path"]))
+        assert numbers(p, url) == [c["id"] for c in before[1:]]
+        done = ok(p.run("checkpoints", "delete", before[-1]["path"]), 4)
+        assert b"--force" in done.stderr
+        assert json.loads(ok(p.run("checkpoints", "delete", before[-1]["path"], "--force", "--json")).stdout)["deleted"]
+        assert [c["is_retired"] for c in checkpoints(p, url)] == [True] * (len(before) - 2)
+        ok(p.run("checkpoints", "delete", savepoint))
+        assert not os.path.exists(savepoint)
+        ok(p.run("checkpoints", "delete", savepoint), 4)
+
+
+@test
+def a_damaged_newest_checkpoint_is_passed_over_only_when_that_was_said(p):
+    expect = undisturbed(p)
+    url = stores(p)[1]
+    job = p.write("job.yaml", LONG.replace("STORE", url).replace("OUT", f"{p.dir}/out/").replace(
+        "interval: 10 ms", "interval: 10 ms, num-retained: 3"))
+    child = p.start("run", job)
+    wait_for("three checkpoints", lambda: len(checkpoints(p, url)) >= 3)
+    child.kill()
+    child.wait()
+    found = checkpoints(p, url)
+    state = os.path.join(found[-1]["path"], "state")
+    with open(state, "r+b") as f:
+        f.seek(3)
+        byte = f.read(1)[0]
+        f.seek(3)
+        f.write(bytes([byte ^ 1]))
+    for how in (["run", job, "--continue"], ["resume", "--from", url]):
+        done = ok(p.run(*how), 4)
+        assert b"chk-%d" % found[-1]["id"] in done.stderr, done.stderr
+    done = ok(p.run("run", job, "--continue", "--allow-fallback"))
+    assert b"going back to" in done.stderr and found[-2]["path"].encode() in done.stderr, done.stderr
+    assert set(output(p)) == set(expect)
+
+
+@test
+def a_job_may_have_the_checkpoint_directory_for_itself(p):
+    url = f"file://{p.dir}/flat"
+    text = BOUNDED.replace("STORE", url).replace("externalized-checkpoint-retention: KEEP", "create-subdir: false")
+    ok(p.run("run", p.write("job.yaml", text), "-q"))
+    assert (p.dir / "flat" / "chk-1" / "_metadata").exists()
+    assert numbers(p, url) == [1]
+    ok(p.run("resume", "--from", url, "-q"))
+    done = ok(p.run("run", p.write("other.yaml", text.replace("bounded", "other"))), 4)
+    assert b"job 'bounded'" in done.stderr, done.stderr
+
+
+@test
+def several_checkpoints_at_once_and_at_least_once_run_through(p):
+    expect = undisturbed(p)
+    for at, more in enumerate(("max-concurrent-checkpoints: 4", "max-concurrent-checkpoints: 4, mode: AT_LEAST_ONCE",
+                               "min-pause: 5 ms, max-concurrent-checkpoints: 2", "checkpoints-after-tasks-finish: false")):
+        url = f"file://{p.dir}/several{at}"
+        text = LONG.replace("STORE", url).replace("OUT", f"{p.dir}/several-out{at}/").replace("interval: 10 ms", f"interval: 10 ms, {more}")
+        done = p.run("run", p.write("job.yaml", text), "-p", 2)
+        if "AT_LEAST" in more and done.returncode == 3:
+            assert b"exactly-once" in done.stderr  # a sink may not promise more than the job keeps
+            continue
+        ok(done)
+        rows = sorted(line for f in (p.dir / f"several-out{at}").glob("part-*") for line in f.read_text().splitlines())
+        assert rows == expect, more
+
+
+@test
+def lists_have_the_names_of_flinks_rest_api(p):
+    url = stores(p)[0]
+    ok(p.run("run", p.write("job.yaml", BOUNDED.replace("STORE", url).replace(", externalized-checkpoint-retention: KEEP", "")), "-q"))
+    entry = checkpoints(p, url)[0]
+    for name in ("id", "status", "is_savepoint", "trigger_timestamp", "latest_ack_timestamp", "checkpointed_size",
+                 "state_size", "end_to_end_duration", "external_path"):
+        assert name in entry, name
+    assert entry["status"] == "COMPLETED" and re.fullmatch(r".*#chk-1", entry["external_path"])
