@@ -153,11 +153,21 @@ static uint32_t compile_constant(struct code *code, const struct expr *e)
 
 /* --- Values. ---------------------------------------------------------------------------------- */
 
+/* CASE and COALESCE of so few values of a fixed size that all of them are computed for every row,
+ * and one picked behind, if computing them is cheap. */
+static bool compile_is_blend(const struct expr *e)
+{
+    bool is_choice = cond_of(e) == COND_CASE || cond_of(e) == COND_COALESCE;
+    return is_choice && e->args <= COMPILE_BLEND_MAX && !sr_is_nested(e->type.kind) &&
+           !type_is_string(e->type.kind);
+}
+
 /* Nothing in it can fail, and all of it is cheap: not worth a narrower selection. */
 static bool compile_is_cheap(const struct expr *e) /* NOLINT(misc-no-recursion) */
 {
+    bool is_choice = cond_of(e) == COND_CASE || cond_of(e) == COND_COALESCE;
     if (e->kind == EXPR_CALL && e->kernel != &cast_alias &&
-        (cond_of(e) == COND_CASE || cond_of(e) == COND_COALESCE ||
+        ((is_choice && !compile_is_blend(e)) ||
          (e->kernel && !(e->kernel->flags & KERNEL_DENSE)))) {
         return false;
     }
@@ -200,14 +210,24 @@ static uint32_t compile_columns(const struct expr *e)
     return e->kernel && (e->kernel->flags & KERNEL_FIRST) ? 1 : e->args;
 }
 
+static struct step *compile_call_step(struct code *code, const struct kernel *kernel,
+                                      const uint32_t *arg, uint32_t args, uint32_t slot)
+{
+    struct step *s = compile_step(code, STEP_CALL, slot);
+    if (!s || !compile_args(code, s, arg, args)) {
+        return NULL;
+    }
+    s->kernel = kernel;
+    return s;
+}
+
 static uint32_t compile_apply(struct code *code, const struct expr *e, const struct kernel *kernel,
                               const uint32_t *arg, uint32_t slot)
 {
-    struct step *s = compile_step(code, STEP_CALL, slot);
-    if (!s || !compile_args(code, s, arg, compile_columns(e))) {
+    struct step *s = compile_call_step(code, kernel, arg, compile_columns(e), slot);
+    if (!s) {
         return COMPILE_NONE;
     }
-    s->kernel = kernel;
     if (kernel->prepare) {
         code->rc = kernel->prepare(e, &s->state, code->err);
         if (code->rc != SR_OK) {
@@ -251,6 +271,32 @@ static uint32_t compile_logic(struct code *code, const struct expr *e, uint32_t 
         return COMPILE_NONE;
     }
     return compile_apply(code, e, is_and ? &cond_and : &cond_or, arg, slot);
+}
+
+/* CASE and COALESCE of cheap parts: the last value, and each one before it laid over that. */
+/* NOLINTNEXTLINE(misc-no-recursion) */
+static uint32_t compile_blend(struct code *code, const struct expr *e, uint32_t slot)
+{
+    bool is_case = cond_of(e) == COND_CASE;
+    uint32_t values = is_case ? e->args / 2 + 1 : e->args;
+    uint32_t r = compile_value(code, e->arg[values - 1], slot);
+    for (uint32_t i = values - 1; r != COMPILE_NONE && i-- > 0;) {
+        uint32_t value = compile_value(code, e->arg[i], slot);
+        uint32_t when = is_case && value != COMPILE_NONE
+                            ? compile_value(code, e->arg[values + i], slot)
+                            : value;
+        if (value == COMPILE_NONE || when == COMPILE_NONE) {
+            return COMPILE_NONE;
+        }
+        const uint32_t arg[3] = {when, is_case ? value : r, r};
+        struct step *s = compile_call_step(code, is_case ? &cond_select : &cond_first, arg,
+                                           is_case ? 3 : 2, slot);
+        r = s ? compile_out(code, s, e) : COMPILE_NONE;
+        if (r != COMPILE_NONE && i > 0) {
+            code->reg[r].e = NULL; /* only the last one is the whole */
+        }
+    }
+    return r;
 }
 
 /* The branches of a CASE or COALESCE as they are found. */
@@ -313,6 +359,9 @@ static bool compile_coalesce(struct code *code, const struct expr *e, uint32_t s
 /* NOLINTNEXTLINE(misc-no-recursion) */
 static uint32_t compile_choose(struct code *code, const struct expr *e, uint32_t slot)
 {
+    if (compile_is_blend(e) && compile_is_cheap(e)) {
+        return compile_blend(code, e, slot);
+    }
     struct compile_choice c = {.arg = arena_array(code->arena, e->args, sizeof(*c.arg)),
                                .under = arena_array(code->arena, e->args, sizeof(*c.under))};
     if (!c.arg || !c.under) {

@@ -12,8 +12,10 @@
 #include "engine/data/pool.h"
 #include "engine/expr/kernel.h"
 #include "engine/expr/program.h"
+#include "engine/expr/slot.h"
 
-#define COMPILE_NONE UINT32_MAX
+#define COMPILE_NONE      UINT32_MAX
+#define COMPILE_BLEND_MAX 17u /* arguments of a CASE that computes all its values: 8 conditions */
 
 enum register_kind { REGISTER_INPUT, REGISTER_CONSTANT, REGISTER_COMPUTED };
 
@@ -25,22 +27,12 @@ struct reg {
     struct sr_column *col; /* of the current run; constants keep theirs */
 };
 
-struct slot {
-    uint32_t parent; /* 0 for slot 0 */
-    /* of the current run */
-    const uint16_t *sel; /* NULL: all stored rows */
-    uint32_t n;
-    uint16_t space[SR_BATCH_ROWS];
-};
-
 enum step_kind {
     STEP_CALL,    /* out = kernel(arg ...) under slot */
     STEP_PICK,    /* to = the rows of slot for which arg 0 is as `by` says; rest: the others */
     STEP_COMPARE, /* to = the rows of slot that the kernel picks */
     STEP_CHOOSE   /* out = arg i for the rows of under[i] */
 };
-
-enum pick_by { PICK_TRUE, PICK_NOT_FALSE, PICK_NOT_TRUE, PICK_VALID };
 
 struct step {
     enum step_kind kind;

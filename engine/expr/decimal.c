@@ -146,7 +146,11 @@ static struct huge huge_of(udecimal v)
 
 bool decimal_rescale(decimal v, int32_t from, int32_t to, decimal *out)
 {
-    if (to >= from) {
+    if (to == from) {
+        *out = v;
+        return decimal_fits(v, DECIMAL_DIGITS_MAX);
+    }
+    if (to > from) {
         decimal r;
         if ((int64_t)to - from > DECIMAL_DIGITS_MAX) {
             *out = 0;

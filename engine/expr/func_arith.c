@@ -3,6 +3,7 @@
 
 #include "engine/data/schema.h"
 #include "engine/expr/decimal.h"
+#include "engine/expr/decimal_exact.h"
 #include "engine/expr/family.h"
 #include "engine/expr/func_time.h"
 #include "engine/expr/promote.h"
@@ -10,7 +11,7 @@
 /* --- Kernels. Integers wrap around as Java's do, so they are computed unsigned. --------------- */
 
 #define ARITH_BINARY(name, T, U, op)                            \
-    static void arith_##name(struct call *k)                    \
+    KERNEL_WIDE static void arith_##name(struct call *k)        \
     {                                                           \
         const T *a = k->arg[0]->values, *b = k->arg[1]->values; \
         T *to = k->out->values;                                 \
@@ -98,7 +99,7 @@ static void arith_mod(struct call *k)
 static const struct kernel arith_k_mod = {.run = arith_mod, .flags = KERNEL_FAILS};
 
 #define ARITH_MINUS(suffix, T, U)                                                     \
-    static void arith_minus_##suffix(struct call *k)                                  \
+    KERNEL_WIDE static void arith_minus_##suffix(struct call *k)                      \
     {                                                                                 \
         const T *a = k->arg[0]->values;                                               \
         T *to = k->out->values;                                                       \
@@ -180,15 +181,6 @@ static void arith_mod_decimal(struct call *k) { arith_quotient(k, arith_remainde
 static const struct kernel arith_k_div_decimal = {.run = arith_div_decimal, .flags = KERNEL_FAILS};
 static const struct kernel arith_k_mod_decimal = {.run = arith_mod_decimal, .flags = KERNEL_FAILS};
 
-/* 64 by 64 bits into 128: exact, so nothing is checked and no scale is changed. */
-static void arith_mul_narrow(struct call *k)
-{
-    const int64_t *a = k->arg[0]->values, *b = k->arg[1]->values;
-    struct sr_wide *to = k->out->values;
-    CALL_LOOP(k, to[r] = decimal_to_wide((decimal)a[r] * b[r]));
-}
-static const struct kernel arith_k_mul_narrow = {.run = arith_mul_narrow, .flags = KERNEL_DENSE};
-
 /* --- Typing. ---------------------------------------------------------------------------------- */
 
 static const struct kernel *const arith_by_kind[4][SR_DOUBLE + 1] = {
@@ -223,19 +215,11 @@ static uint32_t arith_operator(char op)
     return op == '+' ? 0 : op == '-' ? 1 : op == '*' ? 2 : 3;
 }
 
-static bool arith_is_narrow(const struct sr_type *t)
-{
-    return t->kind == SR_BIGINT || (t->kind == SR_DECIMAL && t->length <= SR_DECIMAL_SMALL);
-}
-
 static const struct kernel *arith_decimal_kernel(const struct bind_call *b, char op)
 {
-    const struct sr_type *x = &b->arg[0]->type, *y = &b->arg[1]->type;
-    struct sr_type dx = promote_decimal(x), dy = promote_decimal(y);
-    if (op == '*' && arith_is_narrow(x) && arith_is_narrow(y) &&
-        b->type.length > SR_DECIMAL_SMALL && dx.length + dy.length < SR_DECIMAL_MAX &&
-        b->type.scale == dx.scale + dy.scale) {
-        return &arith_k_mul_narrow;
+    const struct kernel *exact = decimal_exact(op, &b->arg[0]->type, &b->arg[1]->type, &b->type);
+    if (exact) {
+        return exact;
     }
     switch (op) {
     case '+':

@@ -18,7 +18,7 @@ enum { COMPARE_EQ, COMPARE_NE, COMPARE_LT, COMPARE_LE, COMPARE_GT, COMPARE_GE, C
 /* --- Kernels: for each type and operator one that fills a column, and one that picks rows. ---- */
 
 #define COMPARE_ONE(suffix, T, name, op)                                         \
-    static void compare_##name##_##suffix(struct call *k)                        \
+    KERNEL_WIDE static void compare_##name##_##suffix(struct call *k)            \
     {                                                                            \
         const T *a = k->arg[0]->values, *b = k->arg[1]->values;                  \
         uint8_t *to = k->out->values;                                            \
@@ -133,9 +133,34 @@ COMPARE_INSTANT(gt, >)
 COMPARE_INSTANT(ge, >=)
 COMPARE_TABLE(instant, KERNEL_DENSE)
 
+/* DECIMAL of more than 18 digits and the same scale. */
+#define COMPARE_WIDE(name, op)                                                                  \
+    static void compare_##name##_wide(struct call *k)                                           \
+    {                                                                                           \
+        const struct sr_wide *a = k->arg[0]->values, *b = k->arg[1]->values;                    \
+        uint8_t *to = k->out->values;                                                           \
+        CALL_LOOP(k, to[r] = decimal_of_wide(a[r]) op decimal_of_wide(b[r]));                   \
+    }                                                                                           \
+    static uint32_t compare_pick_##name##_wide(struct call *k, uint16_t *to)                    \
+    {                                                                                           \
+        const struct sr_wide *a = k->arg[0]->values, *b = k->arg[1]->values;                    \
+        uint32_t n = 0;                                                                         \
+        CALL_LOOP(k, to[n] = (uint16_t)r; n += decimal_of_wide(a[r]) op decimal_of_wide(b[r])); \
+        return n;                                                                               \
+    }
+
+COMPARE_WIDE(eq, ==)
+COMPARE_WIDE(ne, !=)
+COMPARE_WIDE(lt, <)
+COMPARE_WIDE(le, <=)
+COMPARE_WIDE(gt, >)
+COMPARE_WIDE(ge, >=)
+COMPARE_TABLE(wide, KERNEL_DENSE)
+
 /* DECIMAL of any widths and scales, integers among them. */
 static void compare_decimals(struct call *k, bool is_less, bool is_same, bool is_more)
 {
+    const bool answers[3] = {is_less, is_same, is_more};
     decimal x[SR_BATCH_ROWS], y[SR_BATCH_ROWS];
     decimal_load(k->arg[0], k->sel, k->n, x);
     decimal_load(k->arg[1], k->sel, k->n, y);
@@ -144,7 +169,7 @@ static void compare_decimals(struct call *k, bool is_less, bool is_same, bool is
     uint8_t *to = k->out->values;
     for (uint32_t i = 0; i < k->n; i++) {
         int order = sa == sb ? (x[i] > y[i]) - (x[i] < y[i]) : decimal_compare(x[i], sa, y[i], sb);
-        to[k->sel ? k->sel[i] : i] = order < 0 ? is_less : order > 0 ? is_more : is_same;
+        to[k->sel ? k->sel[i] : i] = answers[(order > 0) - (order < 0) + 1];
     }
 }
 
@@ -254,8 +279,8 @@ static bool compare_bind_as(struct bind_call *b, uint32_t op, bool is_strict)
     }
     const struct sr_type *x = &b->arg[0]->type, *y = &b->arg[1]->type;
     if (x->kind == SR_DECIMAL && y->kind == SR_DECIMAL && x->scale == y->scale &&
-        x->length <= SR_DECIMAL_SMALL && y->length <= SR_DECIMAL_SMALL) {
-        table = compare_i64;
+        sr_value_size(x) == sr_value_size(y)) {
+        table = x->length <= SR_DECIMAL_SMALL ? compare_i64 : compare_wide;
     }
     b->kernel = &table[op];
     return true;

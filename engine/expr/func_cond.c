@@ -6,103 +6,6 @@
 #include "engine/expr/family.h"
 #include "engine/expr/promote.h"
 
-/* --- Kernels. --------------------------------------------------------------------------------- */
-
-/* `decides` is the value that wins whatever stands beside it: 0 for AND, 1 for OR. */
-static void cond_merge_nulls(struct call *k, uint8_t decides)
-{
-    const uint8_t *a = k->arg[0]->values, *b = k->arg[1]->values;
-    const uint64_t *av = k->arg[0]->valid, *bv = k->arg[1]->valid;
-    uint8_t *to = k->out->values;
-    CALL_EACH_ROW(k, r)
-    {
-        bool has_a = valid_bit(av, r), has_b = valid_bit(bv, r);
-        if ((has_a && a[r] == decides) || (has_b && b[r] == decides)) {
-            to[r] = decides;
-        } else if (has_a && has_b) {
-            to[r] = !decides;
-        } else {
-            call_null(k, r);
-        }
-    }
-}
-
-static void cond_run_and_plain(struct call *k)
-{
-    const uint8_t *a = k->arg[0]->values, *b = k->arg[1]->values;
-    uint8_t *to = k->out->values;
-    CALL_LOOP(k, to[r] = a[r] & b[r]);
-}
-
-static void cond_run_or_plain(struct call *k)
-{
-    const uint8_t *a = k->arg[0]->values, *b = k->arg[1]->values;
-    uint8_t *to = k->out->values;
-    CALL_LOOP(k, to[r] = a[r] | b[r]);
-}
-
-static void cond_merge(struct call *k, uint8_t decides)
-{
-    if (k->arg[0]->valid || k->arg[1]->valid) {
-        cond_merge_nulls(k, decides);
-    } else if (decides) {
-        cond_run_or_plain(k);
-    } else {
-        cond_run_and_plain(k);
-    }
-}
-
-static void cond_run_and(struct call *k) { cond_merge(k, 0); }
-static void cond_run_or(struct call *k) { cond_merge(k, 1); }
-const struct kernel cond_and = {.run = cond_run_and, .flags = KERNEL_NULLS | KERNEL_DENSE};
-const struct kernel cond_or = {.run = cond_run_or, .flags = KERNEL_NULLS | KERNEL_DENSE};
-
-static void cond_run_not(struct call *k)
-{
-    const uint8_t *a = k->arg[0]->values;
-    uint8_t *to = k->out->values;
-    CALL_LOOP(k, to[r] = a[r] == 0);
-}
-static const struct kernel cond_k_not = {.run = cond_run_not, .flags = KERNEL_DENSE};
-
-static void cond_run_null(struct call *k)
-{
-    const uint64_t *valid = k->arg[0]->valid;
-    uint8_t *to = k->out->values;
-    CALL_LOOP(k, to[r] = !valid_bit(valid, r));
-}
-static void cond_run_not_null(struct call *k)
-{
-    const uint64_t *valid = k->arg[0]->valid;
-    uint8_t *to = k->out->values;
-    CALL_LOOP(k, to[r] = valid_bit(valid, r));
-}
-static const struct kernel cond_k_null = {.run = cond_run_null,
-                                          .flags = KERNEL_NULLS | KERNEL_DENSE};
-static const struct kernel cond_k_not_null = {.run = cond_run_not_null,
-                                              .flags = KERNEL_NULLS | KERNEL_DENSE};
-
-/* Whether the value is there and is `is`. */
-static void cond_is(struct call *k, uint8_t is, uint8_t negated)
-{
-    const uint8_t *a = k->arg[0]->values;
-    const uint64_t *valid = k->arg[0]->valid;
-    uint8_t *to = k->out->values;
-    CALL_LOOP(k, to[r] = (uint8_t)((valid_bit(valid, r) && a[r] == is) != negated));
-}
-static void cond_run_true(struct call *k) { cond_is(k, 1, 0); }
-static void cond_run_not_true(struct call *k) { cond_is(k, 1, 1); }
-static void cond_run_false(struct call *k) { cond_is(k, 0, 0); }
-static void cond_run_not_false(struct call *k) { cond_is(k, 0, 1); }
-
-/* By `data` of the row. */
-static const struct kernel cond_tests[] = {
-    {.run = cond_run_true, .flags = KERNEL_NULLS | KERNEL_DENSE},
-    {.run = cond_run_not_true, .flags = KERNEL_NULLS | KERNEL_DENSE},
-    {.run = cond_run_false, .flags = KERNEL_NULLS | KERNEL_DENSE},
-    {.run = cond_run_not_false, .flags = KERNEL_NULLS | KERNEL_DENSE},
-};
-
 /* --- Typing. ---------------------------------------------------------------------------------- */
 
 /* Pairs neighbours until one is left: as deep as the logarithm, in the order as written. */
@@ -138,7 +41,7 @@ static bool cond_bind_logic(struct bind_call *b)
 static bool cond_bind_not(struct bind_call *b)
 {
     b->type = b->arg[0]->type;
-    b->kernel = &cond_k_not;
+    b->kernel = &cond_not;
     return b->type.kind == SR_BOOLEAN;
 }
 
@@ -150,7 +53,7 @@ static bool cond_bind_null(struct bind_call *b)
         return b->whole != NULL;
     }
     b->type = type_nullable(type_of(SR_BOOLEAN), false);
-    b->kernel = b->func->data ? &cond_k_not_null : &cond_k_null;
+    b->kernel = b->func->data ? &cond_not_null : &cond_null;
     return true;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/base/assert.h"
+#include "engine/data/schema.h"
 #include "engine/expr/run.h"
 
 void call_null(struct call *k, uint32_t r)
@@ -94,4 +95,20 @@ void call_share(struct call *k, uint32_t i)
         k->out->bytes = buffer_hold(k->arg[i]->bytes);
         k->out->bytes_used = k->out->bytes->capacity; /* not ours to write behind */
     }
+}
+
+void call_alias(struct call *k, uint32_t i)
+{
+    struct sr_column *from = k->arg[i], *to = k->out;
+    if (!k->is_constant[i] && type_equal(&from->type, &to->type, false)) {
+        column_release(to);
+        k->out = column_hold(from);
+        return;
+    }
+    memcpy(to->values, from->values, (size_t)sr_value_size(&to->type) * to->rows);
+    if (from->valid) {
+        memcpy(to->valid_space, from->valid, (to->rows + 63) / 64 * sizeof(uint64_t));
+        to->valid = to->valid_space;
+    }
+    call_share(k, i);
 }

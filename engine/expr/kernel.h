@@ -60,6 +60,15 @@ struct kernel {
     void (*release)(void *state); /* NULL allowed as state */
 };
 
+/* A loop that is compiled for wider vectors too, and picks itself by the machine at run time. The
+ * results are the same. Sanitizers and other compilers have the plain one. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define KERNEL_WIDE __attribute__((target_clones("avx2", "default")))
+#else
+#define KERNEL_WIDE
+#endif
+
 /* Visit the rows of a call. */
 #define CALL_EACH_ROW(k, r)           \
     for (uint32_t call_i_ = 0, r = 0; \
@@ -92,6 +101,8 @@ uint8_t *call_space(struct call *k, uint32_t r, uint32_t len);
 void call_text(struct call *k, uint32_t r, const void *bytes, uint32_t len);
 /* The result's spans will point into the bytes of argument i, which are shared. */
 void call_share(struct call *k, uint32_t i);
+/* Argument i is the result as it stands: the same column, or a copy of what is shared already. */
+void call_alias(struct call *k, uint32_t i);
 /* The run as a whole fails. */
 void call_broken(struct call *k, sr_rc rc);
 

@@ -6,15 +6,12 @@
 #include "engine/base/assert.h"
 #include "engine/base/error.h"
 #include "engine/data/schema.h"
+#include "engine/expr/bits.h"
 #include "engine/expr/compile.h"
 #include "engine/expr/nest.h"
 #include "engine/expr/promote.h"
 #include "engine/expr/run.h"
 #include "engine/expr/value_text.h"
-
-/* A cheap kernel runs over all stored rows unless fewer than one in this many are asked for: a
- * vectorised loop does about that many rows while one by selection does one. */
-#define PROGRAM_DENSE_FACTOR 4u
 
 struct program {
     struct code code;
@@ -24,7 +21,7 @@ struct program {
     struct zone *zone;           /* NULL: UTC */
     struct run run;              /* failed and words are kept between runs */
     uint16_t sel[SR_BATCH_ROWS]; /* scratch of a step, then the rows picked */
-    uint8_t mark[SR_BATCH_ROWS];
+    uint8_t mark[SR_BATCH_ROWS]; /* of a condition */
 };
 
 /* --- Making one. ------------------------------------------------------------------------------ */
@@ -80,75 +77,6 @@ void program_free(struct program *p)
     }
 }
 
-/* --- Selections. ------------------------------------------------------------------------------ */
-
-static void program_base(struct slot *s, const struct sr_view *v, uint32_t from)
-{
-    s->n = v->picked - from;
-    if (v->sel) {
-        s->sel = v->sel + from;
-    } else if (from == 0) {
-        s->sel = NULL;
-    } else {
-        for (uint32_t i = 0; i < s->n; i++) {
-            s->space[i] = (uint16_t)(from + i);
-        }
-        s->sel = s->space;
-    }
-}
-
-static inline uint32_t slot_row(const struct slot *s, uint32_t i) { return s->sel ? s->sel[i] : i; }
-
-/* mark[i]: whether the i-th row of the slot goes to `to`. */
-static void program_mark(const struct slot *s, const struct sr_column *c, enum pick_by by,
-                         uint8_t *mark)
-{
-    const uint8_t *b = c->values;
-    const uint64_t *valid = c->valid;
-    for (uint32_t i = 0; i < s->n; i++) {
-        uint32_t r = slot_row(s, i);
-        bool is_valid = valid_bit(valid, r);
-        switch (by) {
-        case PICK_TRUE:
-            mark[i] = is_valid && b[r] != 0;
-            break;
-        case PICK_NOT_FALSE:
-            mark[i] = !is_valid || b[r] != 0;
-            break;
-        case PICK_NOT_TRUE:
-            mark[i] = !is_valid || b[r] == 0;
-            break;
-        case PICK_VALID:
-            mark[i] = is_valid;
-            break;
-        }
-    }
-}
-
-static void program_pick(struct program *p, const struct step *s)
-{
-    struct code *code = &p->code;
-    const struct slot *from = code->slot[s->slot];
-    struct slot *to = code->slot[s->to],
-                *rest = s->rest == COMPILE_NONE ? NULL : code->slot[s->rest];
-    program_mark(from, code->reg[s->arg[0]].col, s->by, p->mark);
-    uint32_t n = 0, m = 0;
-    for (uint32_t i = 0; i < from->n; i++) {
-        to->space[n] = (uint16_t)slot_row(from, i);
-        n += p->mark[i];
-    }
-    for (uint32_t i = 0; rest && i < from->n; i++) {
-        rest->space[m] = (uint16_t)slot_row(from, i);
-        m += 1u - p->mark[i];
-    }
-    to->n = n;
-    to->sel = n == p->run.rows ? NULL : to->space;
-    if (rest) {
-        rest->n = m;
-        rest->sel = m == p->run.rows ? NULL : rest->space;
-    }
-}
-
 /* --- Calls. ----------------------------------------------------------------------------------- */
 
 static bool program_column(struct program *p, const struct step *s, struct sr_column **out)
@@ -185,61 +113,89 @@ static bool program_and(const struct call *k, uint32_t rows, uint64_t *valid)
     return has_nulls;
 }
 
+static void program_zero(struct sr_column *c, uint32_t r)
+{
+    switch (sr_value_size(&c->type)) {
+    case 4:
+        ((uint32_t *)c->values)[r] = 0;
+        break;
+    case 8:
+        ((uint64_t *)c->values)[r] = 0;
+        break;
+    default:
+        memset((uint8_t *)c->values + (size_t)r * sr_value_size(&c->type), 0,
+               sr_value_size(&c->type));
+        break;
+    }
+}
+
 /* Leaves out the rows whose result is NULL already; their values become zeros. */
 static void program_narrow(struct program *p, struct call *k)
 {
-    uint32_t n = 0, size = sr_value_size(&k->out->type);
-    for (uint32_t i = 0; i < k->n; i++) {
-        uint32_t r = k->sel ? k->sel[i] : i;
+    const uint64_t *valid = k->out->valid;
+    uint64_t bits[SR_BATCH_WORDS];
+    uint32_t n = 0, rows = k->n;
+    for (uint32_t i = 0; k->sel && i < rows; i++) {
+        uint32_t r = k->sel[i];
         p->sel[n] = (uint16_t)r;
-        if (valid_bit(k->out->valid, r)) {
-            n++;
-        } else {
-            memset((uint8_t *)k->out->values + (size_t)r * size, 0, size);
+        n += valid_bit(valid, r) ? 1 : 0;
+        if (!valid_bit(valid, r)) {
+            program_zero(k->out, r);
         }
     }
+    for (uint32_t w = 0; !k->sel && w < BITS_OF(rows); w++) {
+        uint64_t all = rows - w * 64 >= 64 ? UINT64_MAX : (UINT64_C(1) << (rows % 64)) - 1;
+        bits[w] = valid[w] & all;
+        for (uint64_t rest = all & ~valid[w]; rest != 0; rest &= rest - 1) {
+            program_zero(k->out, w * 64 + (uint32_t)__builtin_ctzll(rest));
+        }
+    }
+    k->n = k->sel ? n : bits_rows(bits, rows, p->sel);
     k->sel = p->sel;
-    k->n = n;
 }
 
-static struct call program_call_of(struct program *p, const struct step *s, struct sr_column **arg)
+/* The call of a step: over all stored rows, or over those of its slot. */
+static struct call program_call_of(struct program *p, const struct step *s, bool is_dense,
+                                   struct sr_column **arg)
 {
     struct code *code = &p->code;
     for (uint32_t i = 0; i < s->args; i++) {
         arg[i] = code->reg[s->arg[i]].col;
     }
-    const struct slot *slot = code->slot[s->slot];
+    const struct slot *slot = is_dense ? NULL : slot_open(code->slot[s->slot], p->run.rows);
     return (struct call){.arg = arg,
                          .args = s->args,
                          .is_constant = s->is_constant,
-                         .sel = slot->sel,
-                         .n = slot->n,
+                         .sel = slot ? slot->sel : NULL,
+                         .n = slot ? slot->n : p->run.rows,
                          .state = s->state,
                          .is_try = s->e->is_try,
                          .home = p->run.home,
                          .run = &p->run};
 }
 
+/* Whether the kernel of a step may run over all stored rows, and that is the quicker way. */
+static bool program_is_dense(const struct program *p, const struct step *s)
+{
+    return (s->kernel->flags & KERNEL_DENSE) && slot_is_dense(p->code.slot[s->slot], p->run.rows);
+}
+
 static void program_call(struct program *p, const struct step *s, struct sr_column **arg)
 {
-    struct call k = program_call_of(p, s, arg);
+    struct call k = program_call_of(p, s, program_is_dense(p, s), arg);
     if (!program_column(p, s, &k.out)) {
         return;
     }
-    bool is_dense = (s->kernel->flags & KERNEL_DENSE) != 0;
-    if (is_dense && k.sel && k.n >= p->run.rows / PROGRAM_DENSE_FACTOR) {
-        k.sel = NULL;
-        k.n = p->run.rows;
-    }
     if (!(s->kernel->flags & KERNEL_NULLS) && program_and(&k, p->run.rows, k.out->valid_space)) {
         k.out->valid = k.out->valid_space;
-        if (!is_dense) {
+        if (!(s->kernel->flags & KERNEL_DENSE)) {
             program_narrow(p, &k);
         }
     }
     if (k.n > 0) {
         s->kernel->run(&k);
     }
+    p->code.reg[s->out].col = k.out; /* perhaps an alias by now */
     if (!k.out->bytes && type_is_string(k.out->type.kind)) {
         k.out->bytes = buffer_hold(p->run.empty);
     }
@@ -248,22 +204,34 @@ static void program_call(struct program *p, const struct step *s, struct sr_colu
     }
 }
 
+/* A condition over all rows gives bytes, which become bits; one by selection picks row numbers. */
 static void program_compare(struct program *p, const struct step *s, struct sr_column **arg)
 {
-    struct call k = program_call_of(p, s, arg);
+    bool is_dense = program_is_dense(p, s);
+    struct call k = program_call_of(p, s, is_dense, arg);
     struct slot *to = p->code.slot[s->to];
-    uint64_t valid[SR_BATCH_WORDS];
-    to->n = s->kernel->pick(&k, to->space);
-    if (program_and(&k, p->run.rows, valid)) {
-        uint32_t n = 0;
-        for (uint32_t i = 0; i < to->n; i++) {
-            uint16_t r = to->space[i];
-            to->space[n] = r;
-            n += valid_bit(valid, r) ? 1 : 0;
-        }
-        to->n = n;
+    uint32_t rows = p->run.rows;
+    uint64_t valid[SR_BATCH_WORDS], bits[SR_BATCH_WORDS];
+    bool has_nulls = program_and(&k, rows, valid);
+    if (!is_dense) {
+        slot_take(to, s->kernel->pick(&k, to->space), has_nulls ? valid : NULL, rows);
+        return;
     }
-    to->sel = to->n == p->run.rows ? NULL : to->space;
+    struct sr_column out = {.refs = 1, .rows = rows, .type = s->e->type, .values = p->mark};
+    k.out = &out;
+    s->kernel->run(&k);
+    bits_pack(p->mark, rows, bits);
+    for (uint32_t w = 0; has_nulls && w < BITS_OF(rows); w++) {
+        bits[w] &= valid[w];
+    }
+    slot_meet(p->code.slot[s->slot], bits, to, rows);
+}
+
+static void program_pick(struct program *p, const struct step *s)
+{
+    struct code *code = &p->code;
+    slot_pick(code->slot[s->slot], code->reg[s->arg[0]].col, s->by, code->slot[s->to],
+              s->rest == COMPILE_NONE ? NULL : code->slot[s->rest], p->run.rows);
 }
 
 /* --- Choosing among branches. ----------------------------------------------------------------- */
@@ -308,7 +276,7 @@ static void program_gather(struct program *p, const struct step *s, struct sr_co
     struct sr_span *span = out->values;
     for (uint32_t i = 0; i < s->args; i++) {
         const struct sr_column *c = p->code.reg[s->arg[i]].col;
-        const struct slot *from = p->code.slot[s->under[i]];
+        const struct slot *from = slot_open(p->code.slot[s->under[i]], p->run.rows);
         const char *text = column_text(c);
         for (uint32_t j = 0; j < from->n; j++) {
             uint32_t r = slot_row(from, j);
@@ -327,7 +295,7 @@ static void program_choose_nested(struct program *p, const struct step *s, struc
 {
     bool is_good = true;
     for (uint32_t i = 0; i < s->args; i++) {
-        const struct slot *from = p->code.slot[s->under[i]];
+        const struct slot *from = slot_open(p->code.slot[s->under[i]], p->run.rows);
         for (uint32_t j = 0; j < from->n && is_good; j++) {
             uint32_t r = slot_row(from, j);
             is_good = nest_copy(p->run.home, out, r, p->code.reg[s->arg[i]].col, r);
@@ -349,7 +317,8 @@ static void program_choose(struct program *p, const struct step *s)
         return;
     }
     for (uint32_t i = 0; i < s->args; i++) {
-        program_copy(out, p->code.reg[s->arg[i]].col, p->code.slot[s->under[i]]);
+        program_copy(out, p->code.reg[s->arg[i]].col,
+                     slot_open(p->code.slot[s->under[i]], p->run.rows));
     }
     if (!type_is_string(out->type.kind)) {
         return;
@@ -451,7 +420,7 @@ static void program_bads(struct program *p, struct program_result *r)
     }
     r->used = i;
     uint32_t end = i < base->n ? slot_row(base, i) : UINT32_MAX, n = 0;
-    const struct slot *picked = p->code.slot[p->picked];
+    const struct slot *picked = slot_open(p->code.slot[p->picked], p->run.rows);
     for (uint32_t k = 0; k < picked->n; k++) {
         uint32_t row = slot_row(picked, k);
         if (row < end && !run_has_failed(&p->run, row)) {
@@ -491,10 +460,10 @@ sr_rc program_run(struct program *p, struct sr_home *home, const struct sr_view 
         g->col = g->kind == REGISTER_INPUT ? v->col[g->column] : g->col;
     }
     struct slot *base = p->code.slot[0];
-    program_base(base, v, from);
+    slot_base(base, v, from);
     program_steps(p);
     if (p->run.rc == SR_OK) {
-        const struct slot *picked = p->code.slot[p->picked];
+        const struct slot *picked = slot_open(p->code.slot[p->picked], p->run.rows);
         r->picked = picked->n;
         r->sel = picked->sel;
         r->bads = 0;
