@@ -60,6 +60,48 @@ static void cast_text_bool(struct call *k)
 }
 static const struct kernel cast_k_text_bool = {.run = cast_text_bool, .flags = KERNEL_FAILS};
 
+/* Eight digits at once: pairs, then fours, then all of them. False: not all are digits. */
+static inline bool cast_eight(const char *s, uint64_t *out)
+{
+    uint64_t w;
+    memcpy(&w, s, sizeof(w));
+    uint64_t digits = w - UINT64_C(0x3030303030303030);
+    if (((w + UINT64_C(0x4646464646464646)) | digits) & UINT64_C(0x8080808080808080)) {
+        return false;
+    }
+    digits = digits * 10 + (digits >> 8);
+    uint64_t low = (digits & UINT64_C(0x000000FF000000FF)) * UINT64_C(0x000F424000000064);
+    uint64_t high = (digits >> 16 & UINT64_C(0x000000FF000000FF)) * UINT64_C(0x0000271000000001);
+    *out = (low + high) >> 32;
+    return true;
+}
+
+/* A sign and so few digits that they fit, and nothing else: most numbers. False: something else. */
+static inline bool cast_plain(const char *s, uint32_t len, int64_t min, int64_t max, int64_t *out)
+{
+    bool is_negative = len > 0 && s[0] == '-';
+    uint32_t i = is_negative ? 1 : 0;
+    uint64_t v = 0, eight;
+    if (len == i || len - i > 19) {
+        return false;
+    }
+    for (; i + 8 <= len; i += 8) {
+        if (!cast_eight(s + i, &eight)) {
+            return false;
+        }
+        v = v * 100000000 + eight;
+    }
+    for (; i < len; i++) {
+        uint32_t digit = (uint32_t)(unsigned char)s[i] - '0';
+        if (digit > 9) {
+            return false;
+        }
+        v = v * 10 + digit;
+    }
+    *out = (int64_t)(is_negative ? 0 - v : v);
+    return is_negative ? v <= (uint64_t)0 - (uint64_t)min : v <= (uint64_t)max;
+}
+
 enum cast_read { CAST_GOOD, CAST_BAD, CAST_BEYOND };
 
 /* A sign, digits, and perhaps a fraction, which is cut off. */
@@ -102,6 +144,10 @@ static enum cast_read cast_integer(const char *s, uint32_t len, int64_t min, int
             uint32_t len;                                                                         \
             const char *s = call_get(k, 0, r, &len);                                              \
             int64_t v = 0;                                                                        \
+            if (cast_plain(s, len, min, max, &v)) {                                               \
+                to[r] = (T)v;                                                                     \
+                continue;                                                                         \
+            }                                                                                     \
             enum cast_read how = cast_integer(s, len, min, max, &v);                              \
             if (how == CAST_GOOD) {                                                               \
                 to[r] = (T)v;                                                                     \

@@ -29,30 +29,35 @@ static sr_rc regex_prepare(const struct expr *e, void **state, struct sr_error *
 
 static void regex_release(void *state) { regex_free(state); }
 
-/* Looks in the text of row r; what is neither found nor not is told to the call. */
-static bool regex_at_row(struct call *k, uint32_t r, const char *s, uint32_t len, uint32_t from,
-                         bool *is_told)
+/* What is neither found nor not is told to the call; false. */
+static bool regex_tell(struct call *k, uint32_t r, enum regex_found found, bool *is_told)
 {
-    switch (regex_find(k->state, s, len, from)) {
-    case REGEX_YES:
-        return true;
-    case REGEX_NO:
-        return false;
-    case REGEX_OUT_OF_MEMORY:
+    if (found == REGEX_YES || found == REGEX_NO) {
+        return found == REGEX_YES;
+    }
+    if (found == REGEX_OUT_OF_MEMORY) {
         call_broken(k, SR_ENOMEM);
-        break;
-    case REGEX_GAVE_UP:
+    } else {
         call_fail(k, r, "the regular expression takes too many steps on this text");
-        break;
     }
     *is_told = true;
     return false;
+}
+
+/* Looks in the text of row r. */
+static bool regex_at_row(struct call *k, uint32_t r, const char *s, uint32_t len, uint32_t from,
+                         bool *is_told)
+{
+    return regex_tell(k, r, regex_find(k->state, s, len, from), is_told);
 }
 
 /* The pattern of row r is used from now on. False: it is none, or memory is out, which is told. */
 static bool regex_pattern(struct call *k, uint32_t r, bool *is_told)
 {
     uint32_t len;
+    if (k->is_constant[1] && regex_is_ready(k->state)) {
+        return true;
+    }
     const char *pattern = call_get(k, 1, r, &len);
     enum regex_used used = regex_use(k->state, pattern, len);
     if (used == REGEX_NO_MEMORY) {
@@ -79,10 +84,29 @@ static void regex_test(struct call *k)
 static const struct kernel regex_k_test = {
     .run = regex_test, .flags = KERNEL_FAILS, .prepare = regex_prepare, .release = regex_release};
 
-static void regex_extract(struct call *k)
+/* One pattern and one group for all rows. */
+static void regex_extract_constant(struct call *k, uint32_t group)
 {
     const struct sr_span *a = k->arg[0]->values;
-    call_share(k, 0);
+    const char *base = column_text(k->arg[0]);
+    struct sr_span *to = k->out->values;
+    struct regex *x = k->state;
+    CALL_EACH_ROW(k, r)
+    {
+        uint32_t from, end;
+        bool is_told = false;
+        enum regex_found found = regex_find_group(x, base + a[r].at, a[r].len, group, &from, &end);
+        if (found == REGEX_YES) {
+            to[r] = (struct sr_span){a[r].at + from, end - from};
+        } else if (!regex_tell(k, r, found, &is_told) && !is_told) {
+            call_null(k, r);
+        }
+    }
+}
+
+static void regex_extract_each(struct call *k)
+{
+    const struct sr_span *a = k->arg[0]->values;
     CALL_EACH_ROW(k, r)
     {
         uint32_t len, from, to;
@@ -98,6 +122,20 @@ static void regex_extract(struct call *k)
         } else if (!is_told) {
             call_null(k, r);
         }
+    }
+}
+
+static void regex_extract(struct call *k)
+{
+    bool is_constant = k->is_constant[1] && (k->args < 3 || k->is_constant[2]) && k->n > 0;
+    uint32_t first = k->sel && k->n > 0 ? k->sel[0] : 0;
+    int32_t group = is_constant && k->args > 2 ? call_int(k, 2, first) : 0;
+    call_share(k, 0);
+    if (is_constant && regex_is_ready(k->state) && group >= 0 &&
+        (uint32_t)group <= regex_groups(k->state)) {
+        regex_extract_constant(k, (uint32_t)group);
+    } else {
+        regex_extract_each(k);
     }
 }
 static const struct kernel regex_k_extract = {.run = regex_extract,

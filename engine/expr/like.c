@@ -142,7 +142,19 @@ static uint32_t like_step(const struct like *l, uint32_t p, const char *s, uint3
     return l->kind[p] == LIKE_PLAIN && l->bytes[p] == s[i] ? 1 : 0;
 }
 
-/* After a mismatch only the last % is given one more character: that is enough. */
+/* The first place from s[i] on where the plain bytes from byte p of the pattern stand; `len`:
+ * nowhere. */
+static uint32_t like_seek(const struct like *l, uint32_t p, const char *s, uint32_t len, uint32_t i)
+{
+    uint32_t end = p;
+    while (end < l->len && l->kind[end] == LIKE_PLAIN) {
+        end++;
+    }
+    const char *at = end > p ? memmem(s + i, len - i, l->bytes + p, end - p) : s + i;
+    return at ? (uint32_t)(at - s) : len;
+}
+
+/* After a mismatch only the last % is given more characters: that is enough. */
 static bool like_match_general(const struct like *l, const char *s, uint32_t len)
 {
     uint32_t i = 0, p = 0, star = UINT32_MAX, mark = 0;
@@ -150,13 +162,16 @@ static bool like_match_general(const struct like *l, const char *s, uint32_t len
         uint32_t n;
         if (p < l->len && l->kind[p] == LIKE_MANY) {
             star = ++p;
-            mark = i;
+            if (p == l->len) {
+                return true;
+            }
+            mark = i = like_seek(l, p, s, len, i);
         } else if (p < l->len && (n = like_step(l, p, s, len, i)) > 0) {
             i += n;
             p++;
         } else if (star != UINT32_MAX) {
             mark += utf8_size(s + mark, len - mark);
-            i = mark;
+            mark = i = like_seek(l, star, s, len, mark);
             p = star;
         } else {
             return false;
@@ -216,19 +231,43 @@ static void like_run(struct call *k)
     }
 }
 
-/* Of constant patterns, which cannot fail. */
+/* One loop a shape of constant patterns, which cannot fail: `statement` is told `is_like`. */
+#define LIKE_EACH(test, statement)      \
+    CALL_EACH_ROW(k, r)                 \
+    {                                   \
+        const char *s = base + a[r].at; \
+        uint32_t len = a[r].len;        \
+        bool is_like = test;            \
+        statement;                      \
+    }
+
+#define LIKE_SHAPES(statement)                                                   \
+    do {                                                                         \
+        const struct sr_span *a = k->arg[0]->values;                             \
+        const char *base = column_text(k->arg[0]);                               \
+        const struct like *l = k->state;                                         \
+        const char *plain = l->bytes + l->from;                                  \
+        uint32_t n = l->to - l->from;                                            \
+        if (l->is_simple && l->opens && !l->closes) {                            \
+            LIKE_EACH(len >= n && memcmp(s + len - n, plain, n) == 0, statement) \
+        } else if (l->is_simple && l->closes && !l->opens) {                     \
+            LIKE_EACH(len >= n && memcmp(s, plain, n) == 0, statement)           \
+        } else {                                                                 \
+            LIKE_EACH(like_match(l, s, len), statement)                          \
+        }                                                                        \
+    } while (0)
+
+static void like_run_constant(struct call *k)
+{
+    uint8_t *to = k->out->values;
+    LIKE_SHAPES(to[r] = is_like);
+}
+
 static uint32_t like_pick(struct call *k, uint16_t *to)
 {
-    const struct sr_span *a = k->arg[0]->values;
-    const char *base = column_text(k->arg[0]);
-    const struct like *l = k->state;
-    uint32_t n = 0;
-    CALL_EACH_ROW(k, r)
-    {
-        to[n] = (uint16_t)r;
-        n += like_match(l, base + a[r].at, a[r].len) ? 1 : 0;
-    }
-    return n;
+    uint32_t picked = 0;
+    LIKE_SHAPES(to[picked] = (uint16_t)r; picked += is_like);
+    return picked;
 }
 
 static sr_rc like_prepare(const struct expr *e, void **state, struct sr_error *err)
@@ -253,7 +292,7 @@ static void like_release(void *state) { like_free(state); }
 static const struct kernel like_k_any = {
     .run = like_run, .flags = KERNEL_FAILS, .prepare = like_prepare, .release = like_release};
 static const struct kernel like_k_constant = {
-    .run = like_run, .pick = like_pick, .prepare = like_prepare, .release = like_release};
+    .run = like_run_constant, .pick = like_pick, .prepare = like_prepare, .release = like_release};
 
 /* A constant pattern is tried here, so that a bad escape is told while the job is read. */
 static bool like_check(struct bind_call *b)

@@ -20,7 +20,11 @@ struct regex {
     pcre2_jit_stack *stack;
     char *pattern;
     uint32_t pattern_len;
-    bool is_set; /* the pattern was compiled, or found bad */
+    bool is_set;  /* the pattern was compiled, or found bad */
+    bool has_jit; /* else matching is only slower */
+    uint32_t groups;
+    const PCRE2_SIZE *place; /* of what was found: pairs, `places` of them */
+    uint32_t places;
     char why[160];
 };
 
@@ -77,9 +81,15 @@ static enum regex_used regex_compile(struct regex *r)
         (void)snprintf(r->why, sizeof(r->why), "%s at character %zu", (const char *)text, at);
         return REGEX_BAD;
     }
-    (void)pcre2_jit_compile(r->code, PCRE2_JIT_COMPLETE); /* without it, matching is only slower */
+    r->has_jit = pcre2_jit_compile(r->code, PCRE2_JIT_COMPLETE) == 0;
+    (void)pcre2_pattern_info(r->code, PCRE2_INFO_CAPTURECOUNT, &r->groups);
     r->match = pcre2_match_data_create_from_pattern(r->code, NULL);
-    return r->match ? REGEX_GOOD : REGEX_NO_MEMORY;
+    if (!r->match) {
+        return REGEX_NO_MEMORY;
+    }
+    r->place = pcre2_get_ovector_pointer(r->match);
+    r->places = pcre2_get_ovector_count(r->match);
+    return REGEX_GOOD;
 }
 
 enum regex_used regex_use(struct regex *r, const char *pattern, uint32_t len)
@@ -107,16 +117,15 @@ enum regex_used regex_use(struct regex *r, const char *pattern, uint32_t len)
 
 const char *regex_why(const struct regex *r) { return r->why; }
 
-uint32_t regex_groups(const struct regex *r)
-{
-    uint32_t n = 0;
-    (void)pcre2_pattern_info(r->code, PCRE2_INFO_CAPTURECOUNT, &n);
-    return n;
-}
+bool regex_is_ready(const struct regex *r) { return r->is_set && r->code; }
+
+uint32_t regex_groups(const struct regex *r) { return r->groups; }
 
 enum regex_found regex_find(struct regex *r, const char *s, uint32_t len, uint32_t from)
 {
-    int n = pcre2_match(r->code, (PCRE2_SPTR)s, len, from, 0, r->match, r->context);
+    /* The JIT's code checks UTF-8 as it goes (MATCH_INVALID_UTF), so it may be called at once. */
+    int n = r->has_jit ? pcre2_jit_match(r->code, (PCRE2_SPTR)s, len, from, 0, r->match, r->context)
+                       : pcre2_match(r->code, (PCRE2_SPTR)s, len, from, 0, r->match, r->context);
     return n >= 0                      ? REGEX_YES
            : n == PCRE2_ERROR_NOMATCH  ? REGEX_NO
            : n == PCRE2_ERROR_NOMEMORY ? REGEX_OUT_OF_MEMORY
@@ -125,11 +134,18 @@ enum regex_found regex_find(struct regex *r, const char *s, uint32_t len, uint32
 
 bool regex_group(const struct regex *r, uint32_t i, uint32_t *from, uint32_t *to)
 {
-    const PCRE2_SIZE *at = pcre2_get_ovector_pointer(r->match);
-    if (i >= pcre2_get_ovector_count(r->match) || at[(size_t)2 * i] == PCRE2_UNSET) {
+    const PCRE2_SIZE *at = r->place;
+    if (i >= r->places || at[(size_t)2 * i] == PCRE2_UNSET) {
         return false;
     }
     *from = (uint32_t)at[(size_t)2 * i];
     *to = (uint32_t)at[(size_t)2 * i + 1];
     return *from <= *to; /* \K may turn them round */
+}
+
+enum regex_found regex_find_group(struct regex *r, const char *s, uint32_t len, uint32_t i,
+                                  uint32_t *from, uint32_t *to)
+{
+    enum regex_found found = regex_find(r, s, len, 0);
+    return found == REGEX_YES && !regex_group(r, i, from, to) ? REGEX_NO : found;
 }

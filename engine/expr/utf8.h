@@ -46,6 +46,9 @@ static inline uint32_t utf8_count(const char *s, uint32_t len)
 static inline uint32_t utf8_skip(const char *s, uint32_t len, uint32_t n)
 {
     uint32_t i = 0;
+    if (n >= len) {
+        return len;
+    }
     for (; n >= 8 && i + 8 <= len; i += 8, n -= 8) { /* plain bytes eight at a time */
         uint64_t w;
         memcpy(&w, s + i, sizeof(w));
