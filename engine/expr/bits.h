@@ -1,5 +1,5 @@
-/* Rows as bits, a word for 64 of them, as validity is kept: to and from bytes of 0 and 1, and to row
- * numbers. */
+/* Rows as bits, a word for 64 of them, as validity is kept: to and from bytes of 0 and 1, and to
+ * row numbers. */
 #ifndef SR_EXPR_BITS_H
 #define SR_EXPR_BITS_H
 

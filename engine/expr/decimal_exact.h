@@ -1,5 +1,5 @@
-/* Sums, differences and products of DECIMAL that always fit the type of their result, so that no row
- * is checked or rounded: all but those whose result would need more than 38 digits. */
+/* Sums, differences and products of DECIMAL that always fit the type of their result, so that no
+ * row is checked or rounded: all but those whose result would need more than 38 digits. */
 #ifndef SR_EXPR_DECIMAL_EXACT_H
 #define SR_EXPR_DECIMAL_EXACT_H
 

@@ -61,6 +61,30 @@ COMPARE_TYPE(i64, int64_t)
 COMPARE_TYPE(f32, float)
 COMPARE_TYPE(f64, double)
 
+/* DECIMAL of more than 18 digits and the same scale. */
+#define COMPARE_WIDE(name, op)                                                                  \
+    static void compare_##name##_wide(struct call *k)                                           \
+    {                                                                                           \
+        const struct sr_wide *a = k->arg[0]->values, *b = k->arg[1]->values;                    \
+        uint8_t *to = k->out->values;                                                           \
+        CALL_LOOP(k, to[r] = decimal_of_wide(a[r]) op decimal_of_wide(b[r]));                   \
+    }                                                                                           \
+    static uint32_t compare_pick_##name##_wide(struct call *k, uint16_t *to)                    \
+    {                                                                                           \
+        const struct sr_wide *a = k->arg[0]->values, *b = k->arg[1]->values;                    \
+        uint32_t n = 0;                                                                         \
+        CALL_LOOP(k, to[n] = (uint16_t)r; n += decimal_of_wide(a[r]) op decimal_of_wide(b[r])); \
+        return n;                                                                               \
+    }
+
+COMPARE_WIDE(eq, ==)
+COMPARE_WIDE(ne, !=)
+COMPARE_WIDE(lt, <)
+COMPARE_WIDE(le, <=)
+COMPARE_WIDE(gt, >)
+COMPARE_WIDE(ge, >=)
+COMPARE_TABLE(wide, KERNEL_DENSE)
+
 /* Text and bytes: by unsigned bytes, the shorter first. */
 static int compare_bytes(const char *a, uint32_t alen, const char *b, uint32_t blen)
 {
@@ -132,30 +156,6 @@ COMPARE_INSTANT(le, <=)
 COMPARE_INSTANT(gt, >)
 COMPARE_INSTANT(ge, >=)
 COMPARE_TABLE(instant, KERNEL_DENSE)
-
-/* DECIMAL of more than 18 digits and the same scale. */
-#define COMPARE_WIDE(name, op)                                                                  \
-    static void compare_##name##_wide(struct call *k)                                           \
-    {                                                                                           \
-        const struct sr_wide *a = k->arg[0]->values, *b = k->arg[1]->values;                    \
-        uint8_t *to = k->out->values;                                                           \
-        CALL_LOOP(k, to[r] = decimal_of_wide(a[r]) op decimal_of_wide(b[r]));                   \
-    }                                                                                           \
-    static uint32_t compare_pick_##name##_wide(struct call *k, uint16_t *to)                    \
-    {                                                                                           \
-        const struct sr_wide *a = k->arg[0]->values, *b = k->arg[1]->values;                    \
-        uint32_t n = 0;                                                                         \
-        CALL_LOOP(k, to[n] = (uint16_t)r; n += decimal_of_wide(a[r]) op decimal_of_wide(b[r])); \
-        return n;                                                                               \
-    }
-
-COMPARE_WIDE(eq, ==)
-COMPARE_WIDE(ne, !=)
-COMPARE_WIDE(lt, <)
-COMPARE_WIDE(le, <=)
-COMPARE_WIDE(gt, >)
-COMPARE_WIDE(ge, >=)
-COMPARE_TABLE(wide, KERNEL_DENSE)
 
 /* DECIMAL of any widths and scales, integers among them. */
 static void compare_decimals(struct call *k, bool is_less, bool is_same, bool is_more)

@@ -129,28 +129,40 @@ static void program_zero(struct sr_column *c, uint32_t r)
     }
 }
 
-/* Leaves out the rows whose result is NULL already; their values become zeros. */
-static void program_narrow(struct program *p, struct call *k)
+/* Rows of `sel` whose result is not NULL, to p->sel; answers how many. The others become zeros. */
+static uint32_t program_narrow_picked(struct program *p, const struct call *k)
 {
-    const uint64_t *valid = k->out->valid;
-    uint64_t bits[SR_BATCH_WORDS];
-    uint32_t n = 0, rows = k->n;
-    for (uint32_t i = 0; k->sel && i < rows; i++) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < k->n; i++) {
         uint32_t r = k->sel[i];
         p->sel[n] = (uint16_t)r;
-        n += valid_bit(valid, r) ? 1 : 0;
-        if (!valid_bit(valid, r)) {
+        if (valid_bit(k->out->valid, r)) {
+            n++;
+        } else {
             program_zero(k->out, r);
         }
     }
-    for (uint32_t w = 0; !k->sel && w < BITS_OF(rows); w++) {
-        uint64_t all = rows - w * 64 >= 64 ? UINT64_MAX : (UINT64_C(1) << (rows % 64)) - 1;
-        bits[w] = valid[w] & all;
-        for (uint64_t rest = all & ~valid[w]; rest != 0; rest &= rest - 1) {
+    return n;
+}
+
+/* The same for rows 0 to n - 1. */
+static uint32_t program_narrow_all(struct program *p, const struct call *k)
+{
+    uint64_t bits[SR_BATCH_WORDS];
+    for (uint32_t w = 0; w < BITS_OF(k->n); w++) {
+        uint64_t all = k->n - w * 64 >= 64 ? UINT64_MAX : (UINT64_C(1) << (k->n % 64)) - 1;
+        bits[w] = k->out->valid[w] & all;
+        for (uint64_t rest = all & ~bits[w]; rest != 0; rest &= rest - 1) {
             program_zero(k->out, w * 64 + (uint32_t)__builtin_ctzll(rest));
         }
     }
-    k->n = k->sel ? n : bits_rows(bits, rows, p->sel);
+    return bits_rows(bits, k->n, p->sel);
+}
+
+/* Leaves out the rows whose result is NULL already; their values become zeros. */
+static void program_narrow(struct program *p, struct call *k)
+{
+    k->n = k->sel ? program_narrow_picked(p, k) : program_narrow_all(p, k);
     k->sel = p->sel;
 }
 

@@ -38,8 +38,8 @@ const struct slot *slot_open(struct slot *s, uint32_t rows);
 /* Row number of the i-th row of an open slot. */
 static inline uint32_t slot_row(const struct slot *s, uint32_t i) { return s->sel ? s->sel[i] : i; }
 
-/* Rows of `from` for which a BOOLEAN column (or its validity) is as `by` says go to `to`, the others
- * to `rest`, which may be NULL. */
+/* Rows of `from` for which a BOOLEAN column (or its validity) is as `by` says go to `to`, the
+ * others to `rest`, which may be NULL. */
 void slot_pick(struct slot *from, const struct sr_column *c, enum pick_by by, struct slot *to,
                struct slot *rest, uint32_t rows);
 /* Rows of `from` whose bit is set; so many stored rows. */

@@ -48,7 +48,7 @@ static void hand_drop_nulls(struct hand *h, uint32_t a, uint32_t b)
     h->picked = h->has_nulls ? n : h->picked;
 }
 
-/* --- Numbers: a + b, a * b + c, a < b, WHERE a > 10 AND b < c, CASE WHEN a > 10 THEN b ELSE c. -- */
+/* --- Numbers: a + b, a * b + c, a < b, WHERE a > 10 AND b < c, CASE WHEN a > 10 THEN b ELSE c. */
 
 #define HAND_NUMBERS(name, T, U, B, A, BC, CC)                                               \
     void hand_##name##_sum(struct hand *h)                                                   \
@@ -332,7 +332,7 @@ void hand_substring_rest(struct hand *h)
     }
 }
 
-/* --- REGEXP_EXTRACT(s, HAND_REGEX, 1): bare PCRE2, compiled by its JIT. ------------------------ */
+/* --- REGEXP_EXTRACT(s, HAND_REGEX, 1): bare PCRE2, compiled by its JIT. ----------------------- */
 
 struct regex {
     pcre2_code *code;

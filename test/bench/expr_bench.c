@@ -1,6 +1,6 @@
 /* Expressions against the loop that a hand would write: expr_bench [NAME...]
  *
- * A line a row: name, bar in percent, ratio in percent, nanoseconds a row of ours and of the loop's,
+ * A line a row: name, bar in percent, ratio in percent, nanoseconds a row of ours and of the loop,
  * the expression; between tabs. Both run in turn over the same columns, and their answers are
  * compared first; another answer ends the run. */
 #include <stdio.h>
@@ -190,8 +190,8 @@ static void measure(struct columns_world *w, const struct row *row, const char *
     }
     double each = 1e9 / ((double)times * COLUMNS_BATCHES * SR_BATCH_ROWS);
     printf("%s%s\t%u\t%.0f\t%.2f\t%.2f\t%s%s%s\n", row->name, kind, row->bar, median(ratio) * 100,
-           median(mine) * each, median(other) * each, row->where ? "WHERE " : "",
-           row->where ? row->where : "", row->select ? row->select : "");
+           median(mine) * each, median(other) * each, row->select ? row->select : "",
+           row->where ? " WHERE " : "", row->where ? row->where : "");
     (void)fflush(stdout);
     program_free(p.program);
     if (row->has_regex) {

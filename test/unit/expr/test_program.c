@@ -374,6 +374,123 @@ START_TEST(in_lists_are_looked_up)
 }
 END_TEST
 
+/* Behind TRUE OR and FALSE AND nothing is computed, and still the result is a BOOLEAN, TRUE or
+ * FALSE, whatever lay in the memory that the second column took. */
+START_TEST(what_is_not_computed_does_not_show)
+{
+    struct batch b;
+    struct answer a;
+    for (uint32_t with_nulls = 0; with_nulls < 2; with_nulls++) {
+        batch_open(&b, 500, 12, with_nulls != 0);
+        struct sr_column *stale[4];
+        for (uint32_t i = 0; i < 4; i++) {
+            struct sr_type type = type_of(SR_BOOLEAN);
+            stale[i] = column_new(b.home, &type, SR_BATCH_ROWS);
+            memset(stale[i]->values, 0xAA + (int)i, SR_BATCH_ROWS);
+        }
+        for (uint32_t i = 0; i < 4; i++) {
+            column_release(stale[i]);
+        }
+        const struct expr *known = batch_col(&b, 'b');
+        const struct expr *like =
+            batch_call(&b, "LIKE", batch_col(&b, 's'), batch_str(&b, "%a%"), NULL);
+        const struct expr *out[] = {batch_call(&b, "OR", known, like, NULL),
+                                    batch_call(&b, "AND", known, like, NULL), known, like};
+        run(&b, &a, NULL, out, 4, 0);
+        for (uint32_t r = 0; r < 500; r++) {
+            const struct sr_column *x = a.col[2], *y = a.col[3];
+            const uint8_t *xv = x->values, *yv = y->values;
+            for (uint8_t decides = 0; decides < 2; decides++) {
+                const struct sr_column *got = a.col[1 - decides];
+                bool decided = (sr_is_valid(x, r) && xv[r] == decides) ||
+                               (sr_is_valid(y, r) && yv[r] == decides);
+                bool is_known = decided || (sr_is_valid(x, r) && sr_is_valid(y, r));
+                ck_assert_int_eq(sr_is_valid(got, r), is_known);
+                ck_assert(!is_known ||
+                          ((uint8_t *)got->values)[r] == (decided ? decides : !decides));
+            }
+        }
+        done(&a);
+        batch_close(&b);
+    }
+}
+END_TEST
+
+/* CASE and COALESCE of numbers of any width give each row its value, NULLs among them, over all
+ * rows and over picked ones. */
+START_TEST(choices_of_numbers)
+{
+    static const char *const types[] = {"TINYINT", "SMALLINT",       "INT",    "BIGINT", "DOUBLE",
+                                        "FLOAT",   "DECIMAL(30, 2)", "BOOLEAN"};
+    for (uint32_t t = 0; t < 16; t++) {
+        struct batch b;
+        struct answer a;
+        batch_open(&b, 700, 13 + t, t % 2 == 0);
+        const struct expr *b_col = batch_col(&b, 'b');
+        const struct expr *x =
+            batch_cast(&b, t / 2 == 7 ? b_col : batch_col(&b, 'i'), types[t / 2]);
+        const struct expr *y = batch_cast(&b, t / 2 == 7 ? x : batch_num(&b, "7"), types[t / 2]);
+        const struct expr *few = batch_call(&b, "=", batch_col(&b, 'i'), batch_num(&b, "3"), NULL);
+        const struct expr *out[] = {batch_call(&b, "CASE", b_col, x, y),
+                                    batch_call(&b, "COALESCE", x, y, NULL), x, y};
+        for (uint32_t picked = 0; picked < 2; picked++) {
+            run(&b, &a, picked ? few : NULL, out, 4, 0);
+            ck_assert_uint_gt(a.r.picked, 0);
+            for (uint32_t k = 0; k < a.r.picked; k++) {
+                char got[128], wanted[128];
+                uint32_t r = picked_row(&a, k);
+                const struct sr_column *when = b.view->col[BATCH_B];
+                bool is_x = sr_is_valid(when, r) && ((uint8_t *)when->values)[r];
+                ck_assert_str_eq(batch_value(a.col[0], r, got, sizeof(got)),
+                                 batch_value(a.col[is_x ? 2 : 3], r, wanted, sizeof(wanted)));
+                ck_assert_str_eq(batch_value(a.col[1], r, got, sizeof(got)),
+                                 batch_value(a.col[sr_is_valid(a.col[2], r) ? 2 : 3], r, wanted,
+                                             sizeof(wanted)));
+            }
+            done(&a);
+        }
+        batch_close(&b);
+    }
+}
+END_TEST
+
+/* Conditions joined by AND meet as bits and as row numbers: the rows are those of each one. */
+START_TEST(conditions_meet)
+{
+    static const char *const low[] = {"-11", "-5", "0", "8", "10"};
+    for (uint32_t t = 0; t < 10; t++) {
+        struct batch b;
+        struct answer a;
+        batch_open(&b, 1 + t * 113, 30 + t, t % 2 == 0);
+        const struct expr *i = batch_col(&b, 'i'), *d = batch_col(&b, 'd'), *s = batch_col(&b, 's');
+        const struct expr *part[] = {batch_call(&b, ">", i, batch_num(&b, low[t / 2]), NULL),
+                                     batch_call(&b, "<", d, batch_num(&b, "100"), NULL),
+                                     batch_call(&b, "IS NOT NULL", batch_col(&b, 'l'), NULL, NULL),
+                                     batch_call(&b, "<>", s, batch_str(&b, "abc"), NULL)};
+        const struct expr *whole = part[0];
+        for (uint32_t p = 1; p < 4; p++) {
+            whole = batch_call(&b, "AND", whole, part[p], NULL);
+        }
+        struct answer each;
+        run(&b, &each, NULL, part, 4, 0);
+        run(&b, &a, whole, NULL, 0, 0);
+        uint32_t k = 0;
+        for (uint32_t r = 0; r < b.view->rows; r++) {
+            bool is_in = true;
+            for (uint32_t p = 0; p < 4; p++) {
+                is_in = is_in && sr_is_valid(each.col[p], r) && ((uint8_t *)each.col[p]->values)[r];
+            }
+            ck_assert(!is_in || (k < a.r.picked && picked_row(&a, k) == r));
+            k += is_in;
+        }
+        ck_assert_uint_eq(k, a.r.picked);
+        done(&each);
+        done(&a);
+        batch_close(&b);
+    }
+}
+END_TEST
+
 /* A time zone that there is none of is refused with words. */
 START_TEST(unknown_zones_are_refused)
 {
@@ -392,4 +509,5 @@ UNIT_MAIN("program", passing_columns_are_shared, cut_text_is_not_copied, a_faile
           failures_beyond_the_room_wait, branches_not_taken_do_not_fail,
           a_condition_keeps_true_rows, constants_fill_their_column, in_lists_are_looked_up,
           case_gathers_texts, a_catastrophic_pattern_stops, lines_end_as_in_java, bytes_fill_a_char,
-          moments_wrap, unknown_zones_are_refused)
+          moments_wrap, what_is_not_computed_does_not_show, choices_of_numbers, conditions_meet,
+          unknown_zones_are_refused)
