@@ -39,6 +39,11 @@ sr_rc encoder_rows(struct encoder *e, const struct sr_view *v, uint32_t from, st
     return rc;
 }
 
+sr_rc encoder_some(struct encoder *e, struct sr_encode *call, struct sr_error *err)
+{
+    return e->type->encode(e->instance, call, err);
+}
+
 void encoder_close(struct encoder *e)
 {
     if (e->instance) {

@@ -18,6 +18,8 @@ sr_rc encoder_head(struct encoder *e, struct sr_out *out, struct sr_error *err);
 /* Live rows [from, picked) of v. *done: how many stand in `out`, also when it fails. */
 sr_rc encoder_rows(struct encoder *e, const struct sr_view *v, uint32_t from, struct sr_out *out,
                    uint32_t *done, struct sr_error *err);
+/* As the format's encode, for a caller that wants only some of them, or their ends. */
+sr_rc encoder_some(struct encoder *e, struct sr_encode *call, struct sr_error *err);
 void encoder_close(struct encoder *e);
 
 #endif

@@ -98,6 +98,18 @@ static void sink_ask(const struct sr_sink_open *o)
     if (s->ask) s->ask(s->ask_ctx);
 }
 
+/* The first one that is skipped is shown, so that nobody wonders. */
+static void sink_say_skipped(struct sink *s, const struct letter *one)
+{
+    if (s->has_said_skipped || s->node->on_error != JOB_SKIP) return;
+    s->has_said_skipped = true;
+    char place[256] = "its place is not known";
+    if (one->split) letter_place(one, place, sizeof(place));
+    env_log(s->ctx.env, SR_WARN, s->node->step,
+            "skipped a record, %s: %.*s (further ones are only counted)", place, one->words_len,
+            one->words);
+}
+
 /* A row that was taken is refused after all. */
 static sr_rc sink_refuse_late(const struct sr_sink_open *o, uint64_t row, const char *words,
                               struct sr_error *err)
@@ -113,7 +125,11 @@ static sr_rc sink_refuse_late(const struct sr_sink_open *o, uint64_t row, const 
     sr_assert(v);
     struct letter one = letter_of_row(s->plan, s->node, v, at, words, KEPT_WORDS_MAX);
     sr_rc rc = letters_judge(s->letters, &s->count, &one, err);
-    if (rc == SR_OK) counters_add(&s->count, COUNTER_out, -1); /* it was counted as written */
+    s->has_failed = rc != SR_OK;
+    if (rc == SR_OK) {
+        counters_add(&s->count, COUNTER_out, -1); /* it was counted as written */
+        sink_say_skipped(s, &one);
+    }
     return rc;
 }
 
@@ -212,7 +228,10 @@ static sr_rc sink_refused(struct sink *s, struct letters *letters, struct sr_err
     struct letter one = letter_of_row(s->plan, s->node, s->view, sr_row(s->view, s->from),
                                       said.words, sizeof(said.words));
     sr_rc rc = letters_judge(letters, &s->count, &one, why);
-    if (rc == SR_OK) s->from++;
+    if (rc == SR_OK) {
+        s->from++;
+        sink_say_skipped(s, &one);
+    }
     return rc;
 }
 
@@ -235,7 +254,7 @@ enum sink_did sink_write(struct sink *s, struct letters *letters, int64_t now_us
         s->is_dirty = true;
         counters_add(&s->count, COUNTER_out, done);
         if (rc == SR_EBUSY) return sink_is_busy(s, wait, now_us);
-        if (rc == SR_EDATA) {
+        if (rc == SR_EDATA && !s->has_failed) {
             if (sink_refused(s, letters, err) != SR_OK) return SINK_FAILED;
             if (letters && letters->node && letters_is_full(letters)) return SINK_FULL;
             continue;

@@ -55,6 +55,8 @@ struct sink {
     struct kept *kept;       /* rows that may be refused later; NULL: none are */
     struct letters *letters; /* of the task, during a call of the sink; NULL: it has none */
     bool wants_letters;      /* dead letters are to be written before it can go on */
+    bool has_failed;         /* a row that was refused late fails the job */
+    bool has_said_skipped;
     struct counters count;
     void (*ask)(void *ctx); /* a checkpoint is wanted soon */
     void *ask_ctx;
