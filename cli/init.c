@@ -55,6 +55,7 @@ static const char *init_filler(const struct sr_opt *o)
     case SR_OPT_CHOICE:
         return o->choices[0];
     case SR_OPT_TEXT:
+        return strcmp(o->key, "url") == 0 ? "http://" INIT_FILL "/" : INIT_FILL;
     case SR_OPT_LIST:
     case SR_OPT_PAIRS:
         break;
