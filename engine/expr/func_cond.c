@@ -98,11 +98,16 @@ static bool cond_bind_case(struct bind_call *b)
         return bind_fails(b, "out of memory");
     }
     for (uint32_t i = 0; i < n / 2; i++) {
-        if (b->arg[(size_t)2 * i]->type.kind != SR_BOOLEAN) {
+        const struct expr *when = b->arg[(size_t)2 * i];
+        if (when->type.kind == SR_NULL) {
+            struct sr_type t = type_of(SR_BOOLEAN);
+            when = expr_cast(b->arena, when, &t, false, b->err);
+        }
+        if (!when || when->type.kind != SR_BOOLEAN) {
             return bind_fails(b, "WHEN needs a BOOLEAN, not %s",
                               type_text(b->arena, &b->arg[(size_t)2 * i]->type));
         }
-        arg[branches + i] = b->arg[(size_t)2 * i];
+        arg[branches + i] = when;
         arg[i] = b->arg[(size_t)2 * i + 1];
     }
     arg[branches - 1] = n == b->args ? b->arg[n - 1] : expr_null(b->arena);
