@@ -130,14 +130,19 @@ static enum like_used like_use(struct like *l, const char *s, uint32_t len, cons
     return LIKE_GOOD;
 }
 
-/* _ stands for any character but the end of a line, as in Flink. */
-static bool like_is_line_end(char c) { return c == '\n' || c == '\r'; }
+/* _ stands for any character but the end of a line, as in Flink: \n, \r, U+0085, U+2028, U+2029. */
+static bool like_is_line_end(const char *s, uint32_t size)
+{
+    return s[0] == '\n' || s[0] == '\r' || (size == 2 && memcmp(s, "\xc2\x85", 2) == 0) ||
+           (size == 3 && memcmp(s, "\xe2\x80", 2) == 0 && (s[2] == '\xa8' || s[2] == '\xa9'));
+}
 
 /* Tries to match byte p of the pattern at s[i]; answers the bytes taken, 0 for no match. */
 static uint32_t like_step(const struct like *l, uint32_t p, const char *s, uint32_t len, uint32_t i)
 {
     if (l->kind[p] == LIKE_ONE) {
-        return like_is_line_end(s[i]) ? 0 : utf8_size(s + i, len - i);
+        uint32_t size = utf8_size(s + i, len - i);
+        return like_is_line_end(s + i, size) ? 0 : size;
     }
     return l->kind[p] == LIKE_PLAIN && l->bytes[p] == s[i] ? 1 : 0;
 }

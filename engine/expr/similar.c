@@ -9,13 +9,14 @@
 #include "engine/expr/regex.h"
 
 #define SIMILAR_PATTERN_MAX 4096u /* bytes of a pattern */
+#define SIMILAR_MADE_BYTES  40u   /* that a byte of a pattern makes at most */
 
 struct similar {
     struct regex *regex;
     bool is_set, is_good;
     uint32_t len, escape_len;
     char pattern[SIMILAR_PATTERN_MAX], escape[8]; /* as written, that the regex was made of */
-    char made[SIMILAR_PATTERN_MAX * 8 + 32];
+    char made[SIMILAR_PATTERN_MAX * SIMILAR_MADE_BYTES + 32];
     uint32_t made_len;
 };
 
@@ -43,7 +44,7 @@ static void similar_release(void *state)
 
 static void similar_put(struct similar *s, const char *bytes, size_t len)
 {
-    memcpy(s->made + s->made_len, bytes, len); /* each byte of a pattern makes 8 at most */
+    memcpy(s->made + s->made_len, bytes, len); /* SIMILAR_MADE_BYTES are there */
     s->made_len += (uint32_t)len;
 }
 
@@ -127,8 +128,10 @@ static bool similar_translate(struct similar *s)
                 similar_put_text(s, "(?s:.*)");
             } else if (p[i] == '\\' || p[i] == '$') {
                 similar_put_plain(s, p[i]);
+            } else if (p[i] == '_') { /* what a dot is in Java */
+                similar_put_text(s, "[^\\n\\r\\x{85}\\x{2028}\\x{2029}]");
             } else {
-                similar_put(s, p[i] == '_' ? "." : p + i, 1);
+                similar_put(s, p + i, 1);
             }
             i++;
         }
