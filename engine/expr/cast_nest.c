@@ -26,7 +26,13 @@ static void cast_nest_text(struct call *k)
             call_broken(k, SR_ENOMEM);
             break;
         }
-        call_text(k, r, out.bytes, out.len <= max ? out.len : utf8_skip(out.bytes, out.len, max));
+        uint32_t cut = out.len <= max ? out.len : utf8_skip(out.bytes, out.len, max);
+        uint32_t blanks = k->out->type.kind == SR_CHAR ? max - utf8_count(out.bytes, cut) : 0;
+        uint8_t *to = call_space(k, r, cut + blanks);
+        if (to) {
+            memcpy(to, out.bytes, cut);
+            memset(to + cut, ' ', blanks);
+        }
     }
     json_out_done(&out);
 }

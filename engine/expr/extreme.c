@@ -1,5 +1,6 @@
 #include "engine/expr/extreme.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "engine/expr/decimal.h"
@@ -35,8 +36,38 @@ EXTREME_BOTH(i8, int8_t)
 EXTREME_BOTH(i16, int16_t)
 EXTREME_BOTH(i32, int32_t)
 EXTREME_BOTH(i64, int64_t)
-EXTREME_BOTH(f32, float)
-EXTREME_BOTH(f64, double)
+
+/* NaN is the largest, -0.0 less than 0.0: as Java's Double.compare. */
+static bool extreme_is_more(double a, double b)
+{
+    return a > b || (a != a && b == b) || (a == b && signbit(b) && !signbit(a));
+}
+
+#define EXTREME_REAL(suffix, T)                                                        \
+    static void extreme_pass_##suffix(struct call *k, const T *a, bool is_most)        \
+    {                                                                                  \
+        T *to = k->out->values;                                                        \
+        CALL_LOOP(k, bool is_more = extreme_is_more((double)a[r], (double)to[r]);      \
+                  bool is_less = extreme_is_more((double)to[r], (double)a[r]);         \
+                  to[r] = (is_most ? is_more : is_less) ? a[r] : to[r]);               \
+    }                                                                                  \
+    static void extreme_##suffix(struct call *k, bool is_most)                         \
+    {                                                                                  \
+        T *to = k->out->values;                                                        \
+        const T *first = k->arg[0]->values;                                            \
+        CALL_LOOP(k, to[r] = first[r]);                                                \
+        for (uint32_t i = 1; i < k->args; i++) {                                       \
+            extreme_pass_##suffix(k, k->arg[i]->values, is_most);                      \
+        }                                                                              \
+    }                                                                                  \
+    static void extreme_least_##suffix(struct call *k) { extreme_##suffix(k, false); } \
+    static void extreme_most_##suffix(struct call *k) { extreme_##suffix(k, true); }   \
+    static const struct kernel extreme_k_##suffix[2] = {                               \
+        {.run = extreme_least_##suffix, .flags = KERNEL_DENSE},                        \
+        {.run = extreme_most_##suffix, .flags = KERNEL_DENSE}};
+
+EXTREME_REAL(f32, float)
+EXTREME_REAL(f64, double)
 
 static void extreme_wide(struct call *k, bool is_most)
 {

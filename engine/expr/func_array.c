@@ -17,7 +17,7 @@
 
 static void array_position(struct call *k)
 {
-    ARRAY_EACH(k, r)
+    CALL_EACH_ROW(k, r)
     {
         ((int32_t *)k->out->values)[r] = (int32_t)elements_find(k, 0, r, k->arg[1], r) + 1;
     }
@@ -63,7 +63,7 @@ static void array_prepend_value(struct call *k)
 
 enum { ARRAY_POSITION, ARRAY_CONTAINS, ARRAY_REMOVE, ARRAY_APPEND, ARRAY_PREPEND };
 
-static const struct kernel array_k_with[] = {{.run = array_position, .flags = KERNEL_NULLS},
+static const struct kernel array_k_with[] = {{.run = array_position},
                                              {.run = array_contains, .flags = KERNEL_NULLS},
                                              {.run = array_remove, .flags = KERNEL_NULLS},
                                              {.run = array_append_value, .flags = KERNEL_NULLS},
@@ -84,7 +84,8 @@ static bool array_bind_with(struct bind_call *b)
               : what == ARRAY_CONTAINS ? type_of(SR_BOOLEAN)
                                        : nest_type(b->arena, element, NULL);
     /* Flink: a value that may be NULL makes the result so, though it never is. */
-    b->type.is_nullable = t->is_nullable || (what >= ARRAY_APPEND && b->arg[1]->type.is_nullable);
+    b->type.is_nullable = t->is_nullable || (what != ARRAY_CONTAINS && what != ARRAY_REMOVE &&
+                                             b->arg[1]->type.is_nullable);
     b->kernel = &array_k_with[what];
     return b->type.kind != SR_NULL;
 }
@@ -121,6 +122,18 @@ static void array_concat(struct call *k)
     }
 }
 
+/* Whether a value is among those elements, found by its bits first: 0.0 is not -0.0 here. */
+static bool array_has(const struct sr_column *list, struct sr_span s, const struct sr_column *c,
+                      uint32_t r)
+{
+    for (uint32_t i = s.at; i < s.at + s.len; i++) {
+        if (nest_identical(list, i, c, r) && nest_equal(list, i, c, r)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void array_except_or(struct call *k, bool is_common)
 {
     CALL_EACH_ROW(k, r)
@@ -128,8 +141,9 @@ static void array_except_or(struct call *k, bool is_common)
         struct sr_span s = elements_has_all(k, r) ? elements_at(k, 0, r) : (struct sr_span){0, 0};
         const struct sr_column *c = k->arg[0]->child[0];
         for (uint32_t n = s.at; n < s.at + s.len; n++) {
-            bool is_there = elements_find(k, 1, r, c, n) >= 0;
-            if (is_there == is_common && !elements_is_in(k, r, c, n)) {
+            bool is_there = array_has(k->arg[1]->child[0], elements_at(k, 1, r), c, n);
+            struct sr_span out = ((const struct sr_span *)k->out->values)[r];
+            if (is_there == is_common && !array_has(k->out->child[0], out, c, n)) {
                 elements_add(k, r, c, n);
             }
         }
@@ -178,6 +192,14 @@ static bool array_bind_arrays(struct bind_call *b)
 
 /* --- Order. ----------------------------------------------------------------------------------- */
 
+/* Beside NaN nothing is less or more. */
+static int array_order(const struct sr_column *c, uint32_t a, uint32_t b)
+{
+    bool is_real = type_is_approx(c->type.kind);
+    bool is_nan = is_real && (!nest_equal(c, a, c, a) || !nest_equal(c, b, c, b));
+    return is_nan ? 0 : nest_order(c, a, c, b);
+}
+
 /* The least or the largest element that is not NULL. */
 static void array_extreme(struct call *k, int wanted)
 {
@@ -188,7 +210,7 @@ static void array_extreme(struct call *k, int wanted)
         uint32_t best = UINT32_MAX;
         for (uint32_t n = s.at; n < s.at + s.len; n++) {
             bool is_better = valid_bit(c->valid, n) &&
-                             (best == UINT32_MAX || nest_order(c, n, c, best) * wanted > 0);
+                             (best == UINT32_MAX || array_order(c, n, best) * wanted > 0);
             best = is_better ? n : best;
         }
         if (best == UINT32_MAX) {
@@ -218,16 +240,18 @@ static bool array_flag(const struct call *k, uint32_t i, uint32_t r, bool otherw
     return k->args > i ? ((const uint8_t *)k->arg[i]->values)[r] != 0 : otherwise;
 }
 
-/* Below, at or above zero; NULLs in front or behind, whichever way the rest is ordered. */
+/* Below or above zero; NULLs in front or behind, whichever way the rest is ordered. What is the same
+ * stays in the order in which it came. */
 static int array_place(const struct sr_column *c, uint32_t a, uint32_t b, bool is_ascending,
                        bool nulls_first)
 {
     bool has_a = valid_bit(c->valid, a), has_b = valid_bit(c->valid, b);
     if (!has_a || !has_b) {
-        return (has_a - has_b) * (nulls_first ? 1 : -1);
+        int place = (has_a - has_b) * (nulls_first ? 1 : -1);
+        return place != 0 ? place : a < b ? -1 : 1;
     }
     int order = nest_order(c, a, c, b);
-    return is_ascending ? order : -order;
+    return order == 0 ? (a < b ? -1 : 1) : is_ascending ? order : -order;
 }
 
 /* A heap sort of row numbers: no worse than n log n, and no memory. */
@@ -345,7 +369,8 @@ static bool array_bind_slice(struct bind_call *b)
 static const struct func array_funcs[] = {
     ARRAY_ROW("ARRAY_POSITION", 2, 2, array_bind_with, ARRAY_POSITION,
               "ARRAY_POSITION(array, value) -> INT",
-              "The number of the first element that is the value; 0: none is."),
+              "The number of the first element that is the value; 0: none is. NULL when the value "
+              "is NULL."),
     ARRAY_ROW("ARRAY_CONTAINS", 2, 2, array_bind_with, ARRAY_CONTAINS,
               "ARRAY_CONTAINS(array, value) -> BOOLEAN",
               "Whether an element is the value; NULL is the same as NULL."),

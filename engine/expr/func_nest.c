@@ -26,7 +26,7 @@ static const struct kernel nest_k_array = {.run = nest_array, .flags = KERNEL_NU
 static bool nest_is_last(const struct call *k, uint32_t i, uint32_t r)
 {
     for (uint32_t j = i + 2; j < k->args; j += 2) {
-        if (nest_equal(k->arg[i], r, k->arg[j], r)) {
+        if (nest_equal(k->arg[i], r, k->arg[j], r) && nest_identical(k->arg[i], r, k->arg[j], r)) {
             return false;
         }
     }

@@ -1,5 +1,6 @@
 #include "engine/expr/nest.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "engine/data/pool.h"
@@ -176,6 +177,74 @@ int nest_order(const struct sr_column *a, uint32_t ra, const struct sr_column *b
     return (u > v) - (u < v);
 }
 
+static struct sr_span nest_inside(const struct sr_column *c, uint32_t r)
+{
+    return c->type.kind == SR_ROW ? (struct sr_span){r, 1} : nest_span(c, r);
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion) */
+bool nest_identical(const struct sr_column *a, uint32_t ra, const struct sr_column *b, uint32_t rb)
+{
+    bool has_a = valid_bit(a->valid, ra), has_b = valid_bit(b->valid, rb);
+    if (!has_a || !has_b) {
+        return has_a == has_b;
+    }
+    if (type_is_approx(a->type.kind)) {
+        double x = nest_real(a, ra), y = nest_real(b, rb);
+        return (x != x && y != y) || memcmp(&x, &y, sizeof(x)) == 0;
+    }
+    if (!sr_is_nested(a->type.kind)) {
+        return nest_order(a, ra, b, rb) == 0;
+    }
+    struct sr_span s = nest_inside(a, ra), t = nest_inside(b, rb);
+    bool is_same = s.len == t.len;
+    for (uint32_t i = 0; i < a->children; i++) {
+        for (uint32_t k = 0; k < s.len && is_same; k++) {
+            is_same = nest_identical(a->child[i], s.at + k, b->child[i], t.at + k);
+        }
+    }
+    return is_same;
+}
+
+/* How many of the elements [s.at, s.at + s.len) are the value. NOLINTNEXTLINE(misc-no-recursion) */
+static uint32_t nest_count(const struct sr_column *list, struct sr_span s,
+                           const struct sr_column *c, uint32_t r)
+{
+    uint32_t n = 0;
+    for (uint32_t k = s.at; k < s.at + s.len; k++) {
+        n += nest_equal(list, k, c, r) ? 1 : 0;
+    }
+    return n;
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion) */
+static bool nest_has_entry(const struct sr_column *map, struct sr_span s, const struct sr_column *a,
+                           uint32_t entry)
+{
+    for (uint32_t k = s.at; k < s.at + s.len; k++) {
+        if (nest_equal(map->child[0], k, a->child[0], entry)) {
+            return valid_bit(map->child[1]->valid, k) && valid_bit(a->child[1]->valid, entry) &&
+                   nest_equal(map->child[1], k, a->child[1], entry) &&
+                   nest_identical(map->child[1], k, a->child[1], entry);
+        }
+    }
+    return false;
+}
+
+/* MAP and MULTISET have no order; a NULL in a MAP is the same as nothing. */
+/* NOLINTNEXTLINE(misc-no-recursion) */
+static bool nest_equal_bag(const struct sr_column *a, struct sr_span s, const struct sr_column *b,
+                           struct sr_span t)
+{
+    bool is_same = s.len == t.len;
+    for (uint32_t k = s.at; k < s.at + s.len && is_same; k++) {
+        is_same = a->type.kind == SR_MAP ? nest_has_entry(b, t, a, k)
+                                         : nest_count(b->child[0], t, a->child[0], k) ==
+                                               nest_count(a->child[0], s, a->child[0], k);
+    }
+    return is_same;
+}
+
 /* NOLINTNEXTLINE(misc-no-recursion) */
 bool nest_equal(const struct sr_column *a, uint32_t ra, const struct sr_column *b, uint32_t rb)
 {
@@ -183,21 +252,18 @@ bool nest_equal(const struct sr_column *a, uint32_t ra, const struct sr_column *
     if (!has_a || !has_b) {
         return has_a == has_b;
     }
-    if (!sr_is_nested(a->type.kind)) {
-        return nest_order(a, ra, b, rb) == 0;
+    enum sr_kind kind = a->type.kind;
+    if (type_is_approx(kind)) {
+        return nest_real(a, ra) == nest_real(b, rb);
     }
-    struct sr_span s = {ra, 1}, t = {rb, 1};
-    if (a->type.kind != SR_ROW) {
-        s = nest_span(a, ra);
-        t = nest_span(b, rb);
+    if (kind == SR_MAP || kind == SR_MULTISET) {
+        return nest_equal_bag(a, nest_span(a, ra), b, nest_span(b, rb));
     }
-    bool is_same = s.len == t.len;
-    for (uint32_t i = 0; i < a->children; i++) {
-        for (uint32_t k = 0; k < s.len && is_same; k++) {
-            is_same = nest_equal(a->child[i], s.at + k, b->child[i], t.at + k);
-        }
+    bool is_same = true;
+    for (uint32_t i = 0; kind == SR_ROW && i < a->children && is_same; i++) {
+        is_same = nest_equal(a->child[i], ra, b->child[i], rb);
     }
-    return is_same;
+    return kind == SR_ROW ? is_same : nest_identical(a, ra, b, rb);
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion) */
@@ -245,6 +311,35 @@ static void nest_put_scalar(struct json_out *o, const struct sr_column *c, uint3
     }
 }
 
+/* Elements of ARRAY, entries of MAP; of MULTISET each value once, and how often it is there. */
+/* NOLINTNEXTLINE(misc-no-recursion) */
+static void nest_text_many(struct json_out *o, const struct sr_column *c, struct sr_span s,
+                           bool is_shown)
+{
+    bool is_list = c->type.kind == SR_ARRAY, is_first = true;
+    char digits[VALUE_TEXT_MAX];
+    json_put(o, is_list ? "[" : "{", 1);
+    for (uint32_t k = s.at; k < s.at + s.len; k++) {
+        struct sr_span before = {s.at, k - s.at}, behind = {k, s.len - (k - s.at)};
+        if (c->type.kind == SR_MULTISET && nest_count(c->child[0], before, c->child[0], k) > 0) {
+            continue;
+        }
+        json_put(o, ", ", is_first ? 0 : 2);
+        is_first = false;
+        nest_text(o, c->child[0], k, is_shown);
+        if (!is_list) {
+            json_put(o, "=", 1);
+        }
+        if (c->type.kind == SR_MAP) {
+            nest_text(o, c->child[1], k, is_shown);
+        } else if (!is_list) {
+            uint32_t n = nest_count(c->child[0], behind, c->child[0], k);
+            json_put(o, digits, (uint32_t)snprintf(digits, sizeof(digits), "%u", n));
+        }
+    }
+    json_put(o, is_list ? "]" : "}", 1);
+}
+
 /* One branch a kind. NOLINTNEXTLINE(misc-no-recursion,readability-function-cognitive-complexity) */
 void nest_text(struct json_out *o, const struct sr_column *c, uint32_t r, bool is_shown)
 {
@@ -260,18 +355,7 @@ void nest_text(struct json_out *o, const struct sr_column *c, uint32_t r, bool i
         }
         json_put(o, ")", 1);
     } else {
-        bool is_list = c->type.kind == SR_ARRAY;
-        struct sr_span s = nest_span(c, r);
-        json_put(o, is_list ? "[" : "{", 1);
-        for (uint32_t k = s.at; k < s.at + s.len; k++) {
-            json_put(o, ", ", k > s.at ? 2 : 0);
-            nest_text(o, c->child[0], k, is_shown);
-            if (c->type.kind == SR_MAP) {
-                json_put(o, "=", 1);
-                nest_text(o, c->child[1], k, is_shown);
-            }
-        }
-        json_put(o, is_list ? "]" : "}", 1);
+        nest_text_many(o, c, nest_span(c, r), is_shown);
     }
 }
 
