@@ -23,12 +23,12 @@ static void cast_time_stamp(struct call *k)
 }
 static const struct kernel cast_k_time_stamp = {.run = cast_time_stamp, .flags = KERNEL_DENSE};
 
-/* Towards 1970, not towards the past: so Flink does it. */
+/* Of whole milliseconds, towards 1970 and not towards the past: so Flink does it. */
 static void cast_stamp_date(struct call *k)
 {
     const int64_t *a = k->arg[0]->values;
     int32_t *to = k->out->values;
-    CALL_LOOP(k, to[r] = (int32_t)(a[r] / MOMENT_DAY_US));
+    CALL_LOOP(k, to[r] = (int32_t)(moment_floor_div(a[r], 1000) / MOMENT_DAY_MS));
 }
 static const struct kernel cast_k_stamp_date = {.run = cast_stamp_date, .flags = KERNEL_DENSE};
 

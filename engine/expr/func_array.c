@@ -240,8 +240,8 @@ static bool array_flag(const struct call *k, uint32_t i, uint32_t r, bool otherw
     return k->args > i ? ((const uint8_t *)k->arg[i]->values)[r] != 0 : otherwise;
 }
 
-/* Below or above zero; NULLs in front or behind, whichever way the rest is ordered. What is the same
- * stays in the order in which it came. */
+/* Below or above zero; NULLs in front or behind, whichever way the rest is ordered. What is the
+ * same stays in the order in which it came. */
 static int array_place(const struct sr_column *c, uint32_t a, uint32_t b, bool is_ascending,
                        bool nulls_first)
 {

@@ -213,7 +213,12 @@ static char *moment_put_clock(char *at, int64_t seconds, int32_t ns, int32_t pre
 
 uint32_t moment_time_text(int32_t ms, int32_t precision, char *to)
 {
-    return (uint32_t)(moment_put_clock(to, ms / 1000, ms % 1000 * 1000000, precision) - to);
+    uint32_t len = (uint32_t)(moment_put_clock(to, ms / 1000, ms % 1000 * 1000000, precision) - to);
+    while (precision > 1 && to[len - 1] == '0') { /* one digit stays, in Flink */
+        len--;
+        precision--;
+    }
+    return len;
 }
 
 uint32_t moment_stamp_text(struct sr_instant v, int32_t precision, char *to)

@@ -25,7 +25,8 @@ bool nest_append_pair(struct sr_home *home, struct sr_column *to, const struct s
 void nest_blank(struct sr_column *c, uint32_t rows);
 
 /* The same value, as = has it: NaN is nothing, -0.0 is 0.0, MAP and MULTISET have no order; but
- * NULL is the same as NULL, and elements of an ARRAY are compared by nest_identical, as in Flink. */
+ * NULL is the same as NULL, and elements of an ARRAY are compared by nest_identical, as in
+ * Flink. */
 bool nest_equal(const struct sr_column *a, uint32_t ra, const struct sr_column *b, uint32_t rb);
 /* The same to the last bit, and in the same order. */
 bool nest_identical(const struct sr_column *a, uint32_t ra, const struct sr_column *b, uint32_t rb);

@@ -13,7 +13,7 @@
 #include "test/unit/expr/slow/slow.h"
 #include "test/unit/unit.h"
 
-#define SEEDS    4000u
+#define SEEDS    2500u
 #define ROWS     40u
 #define OUTS     2u
 #define LITERALS 64u
@@ -235,7 +235,7 @@ static void check_slow(struct world *w)
     struct slow s = {.arena = w->arena, .home = w->home};
     for (uint32_t r = 0; r < ROWS; r++) {
         s.row = &w->box[(size_t)r * w->grow.schema.fields];
-        s.has_failed = false;
+        s.has_failed = s.is_far = false;
         bool passes = !w->condition || slow_passes(&s, w->condition);
         const char *words = "";
         for (uint32_t i = 0; passes && i < OUTS && !s.has_failed; i++) {
@@ -246,7 +246,7 @@ static void check_slow(struct world *w)
         }
         words = s.has_failed ? "fails" : !passes ? "dropped" : words;
         size_t len = s.has_failed ? 5 : strlen(words) + 1; /* a failure of any words */
-        if (strncmp(w->whole[r], words, len) != 0) {
+        if (!s.is_far && strncmp(w->whole[r], words, len) != 0) {
             world_differ(w, r, "the slow interpreter", words);
         }
     }

@@ -130,8 +130,8 @@ static const struct expr *grow_count(struct grow *g)
                              : expr_call(g->arena, "MOD", pair, 2, &err);
 }
 
-/* Constants that calls need: u and v a unit of EXTRACT and of FLOOR, p a pattern of LIKE, q a regular
- * expression, w one of dates, j a JSON path, h a charset. NULL: none of these. */
+/* Constants that calls need: U and V a unit of EXTRACT and of FLOOR, p a pattern of LIKE, q a
+ * regular expression, w one of dates, j a JSON path, h a charset. NULL: none of these. */
 static const struct expr *grow_constant(struct grow *g, char want)
 {
     static const char *const units[] = {"YEAR",   "QUARTER",     "MONTH",      "DAY",    "HOUR",
@@ -173,8 +173,8 @@ static const struct expr *grow_constant(struct grow *g, char want)
 struct recipe {
     const char *name;
     char gives;
-    const char *
-        takes; /* a letter an argument; = as the first, e its element, K its key, + once more or not */
+    /* a letter an argument; = as the first, e its element, K its key, + once more or not */
+    const char *takes;
 };
 
 static const struct recipe grow_recipes[] = {

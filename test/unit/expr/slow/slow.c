@@ -10,6 +10,8 @@
 #include "engine/expr/promote.h"
 #include "test/unit/unit.h"
 
+#define SLOW_FAR_MS INT64_C(9000000000000000)
+
 /* Recursion in this file goes down a tree, whose depth is at most EXPR_DEPTH_MAX. */
 
 void slow_fail(struct slow *s) { s->has_failed = true; }
@@ -270,13 +272,16 @@ static struct box slow_call(struct slow *s, const struct expr *e)
     }
     struct slow_call c = {.s = s, .e = e, .name = e->func->name, .arg = arg, .out = &out};
     if (!slow_families(&c, has_null)) {
-        return slow_foreign(s, e, arg);
+        out = slow_foreign(s, e, arg);
+        s->own--;
     }
     s->own++;
     if (s->has_failed && e->is_try) {
         s->has_failed = false;
         return slow_null;
     }
+    s->is_far = s->is_far || (type_is_stamp(e->type.kind) && !out.is_null &&
+                              (out.i > SLOW_FAR_MS || out.i < -SLOW_FAR_MS));
     return out.is_null ? slow_null : out;
 }
 

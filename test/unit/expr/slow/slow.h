@@ -17,6 +17,7 @@ struct slow {
     struct slow_engine *engine;
     uint64_t own, foreign; /* calls computed here, and by the engine */
     bool has_failed;       /* the row cannot be computed */
+    bool is_far;           /* a TIMESTAMP lies where 64 bits of us end: it means nothing any more */
 };
 
 /* The value; when has_failed is set it means nothing. */
@@ -27,7 +28,7 @@ bool slow_passes(struct slow *s, const struct expr *e);
 void slow_done(struct slow *s); /* frees what the engine needed */
 
 /* --- Families. False: not known here. The arguments are computed, and none of them is NULL, unless
- * said otherwise. ------------------------------------------------------------------------------- */
+ * said otherwise. --- */
 
 struct slow_call {
     struct slow *s;

@@ -167,8 +167,14 @@ static const char *cast_scalar_text(struct arena *a, const struct sr_type *t, co
         return cast_decimal_text(a, v->n, t->scale);
     case SR_DATE:
         return cast_date_text(a, v->i);
-    case SR_TIME:
-        return cast_clock_text(a, v->i, 0, t->length);
+    case SR_TIME: {
+        const char *s = cast_clock_text(a, v->i, 0, t->length);
+        size_t len = strlen(s); /* zeros behind the point are left out, but for the first digit */
+        while (len > sizeof("12:34:56.7") - 1 && s[len - 1] == '0') {
+            len--;
+        }
+        return arena_text_n(a, s, len);
+    }
     case SR_TIMESTAMP: {
         const char *date = cast_date_text(a, days);
         return date ? arena_printf(a, "%s %s", date,
@@ -180,7 +186,8 @@ static const char *cast_scalar_text(struct arena *a, const struct sr_type *t, co
     }
 }
 
-/* [1, NULL], {a=1}, (1, b). NULL: a value within is not written here. NOLINTNEXTLINE(misc-no-recursion) */
+/* [1, NULL], {a=1}, (1, b). NULL: a value within is not written here. */
+/* NOLINTNEXTLINE(misc-no-recursion) */
 static const char *cast_any_text(struct arena *a, const struct sr_type *t, const struct box *v)
 {
     if (v->is_null) {
@@ -295,7 +302,7 @@ static bool cast_moments(struct cast *c)
     struct box v = {.i = c->from->kind == SR_DATE ? c->a->i * CAST_DAY_MS : c->a->i,
                     .ns = c->a->ns};
     if (to_stamp) {
-        *c->out = cast_cut(v, c->to->length);
+        *c->out = c->from->kind == SR_TIME ? v : cast_cut(v, c->to->length); /* Flink keeps it */
     } else if (from_stamp && c->to->kind == SR_DATE) { /* towards 1970, in Flink */
         c->out->i = v.i / CAST_DAY_MS;
         return c->from->kind == SR_TIMESTAMP;

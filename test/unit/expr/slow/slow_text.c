@@ -72,8 +72,10 @@ static void text_add(struct grown *g, const char *s, uint32_t len)
         memcpy(more, g->bytes ? g->bytes : "", g->len);
         g->bytes = more;
     }
-    memcpy(g->bytes + g->len, s, len);
-    g->len += len;
+    if (len > 0) {
+        memcpy(g->bytes + g->len, s, len);
+        g->len += len;
+    }
 }
 
 static void text_give(struct slow_call *c, const struct grown *g)

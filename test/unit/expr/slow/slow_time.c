@@ -69,6 +69,7 @@ static bool time_shift(struct slow_call *c, int sign)
     int64_t days = kind == SR_DATE ? a->i : time_floor(a->i, TIME_DAY_MS);
     if (by > INT64_C(1000000000000000) || by < -INT64_C(1000000000000000) || days > TIME_FAR_DAY ||
         days < -TIME_FAR_DAY || (is_months && (by > 1000000 || by < -1000000))) {
+        c->s->is_far = true;
         return false;
     }
     *c->out = *a;
