@@ -182,15 +182,20 @@ enum cli_exit checkpoints_one(struct cli *c, const char *what, const struct stor
 
 enum cli_exit command_checkpoints(struct cli *c, const struct args *a)
 {
-    if (a->words != 2) {
-        return cli_fail(c, CLI_USAGE, "checkpoints: list, show, verify or delete, then a path");
+    const char *what = a->words > 0 ? a->word[0] : "";
+    if (strcmp(what, "diff") == 0) {
+        return a->words == 3 ? checkpoints_diff(c, a)
+                             : cli_fail(c, CLI_USAGE, "checkpoints diff: name two checkpoints");
     }
-    const char *what = a->word[0];
+    if (a->words != 2) {
+        return cli_fail(c, CLI_USAGE,
+                        "checkpoints: list, show, verify, delete or diff, then a path");
+    }
     bool is_list = strcmp(what, "list") == 0, is_show = strcmp(what, "show") == 0;
     bool is_delete = strcmp(what, "delete") == 0;
     if (!is_list && !is_show && !is_delete && strcmp(what, "verify") != 0) {
-        return cli_fail(c, CLI_USAGE, "checkpoints: '%s' is none of list, show, verify, delete",
-                        what);
+        return cli_fail(c, CLI_USAGE,
+                        "checkpoints: '%s' is none of list, show, verify, delete, diff", what);
     }
     if (args_has(a, "force") && !is_delete) {
         return cli_fail(c, CLI_USAGE, "checkpoints %s: --force belongs to delete", what);

@@ -126,10 +126,12 @@ const struct command commands[] = {
      "bytes, mended by hand or not, go through the job under an id of its own, with state of its\n"
      "own. What was replayed is noted beside the letters.", ARGS_MAX, options_dead_letter,
      command_dead_letter},
-    {"checkpoints", "list | show | verify | delete PATH [--force]", "look at checkpoints and savepoints, delete one",
+    {"checkpoints", "list | show | verify | delete PATH [--force]\n                     diff PATH PATH", "look at checkpoints and savepoints, compare two, delete one",
      "verify reads every byte and checks every digest. delete takes one checkpoint or savepoint; not\n"
      "while its job runs, and the newest of a run that has not ended only with --force. When the\n"
-     "newest one is gone, a run begins afresh: older ones are gone on from by --from PATH.", 2,
+     "newest one is gone, a run begins afresh: older ones are gone on from by --from PATH.\n"
+     "diff tells what came, went and changed in each state, and how far sources got.\n"
+     "A savepoint in an SQLite file has its state as tables too: sqlite3 FILE '.tables state%'", 3,
      options_checkpoints, command_checkpoints},
     {"init", "[CONNECTOR [FORMAT]]", "print a commented skeleton of a job",
      "Every key of the connector and the format stands in it, with its default. Put your own words\n"

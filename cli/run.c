@@ -24,6 +24,7 @@
 #include "engine/base/error.h"
 #include "engine/ckpt/store.h"
 #include "engine/run/supervise.h"
+#include "engine/run/tables.h"
 
 struct run {
     struct cli *c;
@@ -33,6 +34,8 @@ struct run {
     struct store *store;
     struct manifest *restore; /* NULL: fresh */
     const char *restore_path;
+    struct store_filler filler; /* tables of savepoints */
+    uint64_t tables_max;
     const char *claim_path; /* what is to be the job's own; NULL: nothing */
     uint64_t lineage;
     const char *run_dir;
@@ -109,7 +112,10 @@ static void run_choose_store(struct run *r)
                                         .job_name = r->loaded.job->name,
                                         .retained = (uint32_t)s->num_retained,
                                         .run_dir = r->run_dir,
+                                        .filler = &r->filler,
                                         .is_flat = !s->has_subdir};
+    r->tables_max = (uint64_t)s->savepoint_tables.bytes;
+    r->filler = (struct store_filler){.fill = tables_fill, .ctx = &r->tables_max};
 }
 
 /* --- What to start from ----------------------------------------------------------------------- */

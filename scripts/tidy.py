@@ -38,6 +38,8 @@ EXTRA = {
             "engine/expr/func.h", "engine/expr/expr.h", "engine/expr/program.h", "engine/data/schema.h",
             "engine/data/host.h"],
     "engine/bind": ["engine/plug/registry.h"],
+    # words of values, for the tables that people read in a savepoint
+    "engine/run": ["engine/expr/value_text.h", "engine/expr/json_write.h"],
 }
 LINE_MAX, FUNC_MAX, SOURCE_MAX, HEADER_MAX, PARAMETERS_MAX = 100, 70, 800, 300, 6
 BANNED = {

@@ -8,6 +8,7 @@
 #include "engine/base/assert.h"
 #include "engine/base/error.h"
 #include "engine/ckpt/chkdb_sql.h"
+#include "engine/ckpt/chktables.h"
 #include "engine/ckpt/durable.h"
 
 #define CHKDB_BUSY_MS 10000 /* how long a reader may hold up a commit */
@@ -289,14 +290,21 @@ static sr_rc chkdb_compare_schema(const struct chkdb *c, sqlite3_stmt *st, struc
     int step = sqlite3_step(st);
     for (; step == SQLITE_ROW; step = sqlite3_step(st), i++) {
         const char *sql = (const char *)sqlite3_column_text(st, 0);
-        if (i >= CHKDB_TABLES || !sql || strcmp(sql, chkdb_schema[i]) != 0) {
+        if (sql && i >= CHKDB_TABLES) {
+            sr_rc rc = chktables_check_definition(c, i - CHKDB_TABLES, sql, err);
+            if (rc != SR_OK) {
+                return rc;
+            }
+            continue;
+        }
+        if (!sql || strcmp(sql, chkdb_schema[i]) != 0) {
             return chkdb_corrupt(c, "its tables are not those of a checkpoint store", err);
         }
     }
     if (step != SQLITE_DONE) {
         return chkdb_fail(c, "read", err);
     }
-    return i == CHKDB_TABLES ? SR_OK : chkdb_corrupt(c, "a table is missing", err);
+    return i >= CHKDB_TABLES ? SR_OK : chkdb_corrupt(c, "a table is missing", err);
 }
 
 static sr_rc chkdb_check_schema(const struct chkdb *c, struct sr_error *err)

@@ -10,6 +10,7 @@
  *               behind it ended; job_name, times in UTC
  *   part        what the subtasks saved, in pieces of at most CHKDB_PIECE_BYTES, with digests
  *   counter     counters, in the manifest's order
+ *   state, state_...  in savepoints: what it holds, for people (chktables.h)
  *
  * The schema is part of the format: a file whose schema is another one is not read.
  */
@@ -74,10 +75,15 @@ sr_rc chkdb_load(const struct chkdb *c, uint64_t number, struct arena *a, struct
  * not there. */
 sr_rc chkdb_newest(const struct chkdb *c, uint64_t *number, struct sr_error *err);
 
-/* A new file without a checkpoint (m NULL), or with this one; synced; the name is not durable
- * yet. */
+/* What a new file is to hold besides its schema. */
+struct chkdb_content {
+    const struct manifest *m; /* NULL: no checkpoint */
+    const struct sr_out *metadata;
+    const struct store_filler *filler; /* tables for people; NULL: none */
+};
+
+/* A new file, synced; its name is not durable yet. */
 sr_rc chkdb_write_file(const struct env *env, const char *file, const char *job_id,
-                       const struct manifest *m, const struct sr_out *metadata,
-                       struct sr_error *err);
+                       const struct chkdb_content *content, struct sr_error *err);
 
 #endif

@@ -8,6 +8,7 @@
 #include "engine/base/calendar.h"
 #include "engine/base/error.h"
 #include "engine/ckpt/chkdb_sql.h"
+#include "engine/ckpt/chktables.h"
 #include "engine/ckpt/durable.h"
 
 static const char *chkdb_kind(const struct manifest *m)
@@ -355,6 +356,9 @@ sr_rc chkdb_load(const struct chkdb *c, uint64_t number, struct arena *a, struct
     }
     (void)sqlite3_finalize(st); /* told by step */
     if (rc == SR_OK) {
+        rc = chktables_verify(c, err);
+    }
+    if (rc == SR_OK) {
         *out = m;
     }
     return rc;
@@ -391,9 +395,10 @@ sr_rc chkdb_newest(const struct chkdb *c, uint64_t *number, struct sr_error *err
 
 /* --- A file of its own ------------------------------------------------------------------------ */
 
-static sr_rc chkdb_fill_file(const struct chkdb *c, const struct manifest *m,
-                             const struct sr_out *metadata, struct sr_error *err)
+static sr_rc chkdb_fill_file(const struct chkdb *c, const struct chkdb_content *content,
+                             struct sr_error *err)
 {
+    const struct manifest *m = content->m;
     struct chkdb_fence f = {
         .attempt = m->attempt, .newest = m->checkpoint, .published = m->checkpoint};
     sr_rc rc = chkdb_exec(c, "BEGIN IMMEDIATE", err);
@@ -401,7 +406,10 @@ static sr_rc chkdb_fill_file(const struct chkdb *c, const struct manifest *m,
         rc = chkdb_fence_set(c, 0, &f, err);
     }
     if (rc == SR_OK) {
-        rc = chkdb_insert(c, m, metadata, err);
+        rc = chkdb_insert(c, m, content->metadata, err);
+    }
+    if (rc == SR_OK && content->filler) {
+        rc = chktables_write(c, content->filler, m, err);
     }
     return rc == SR_OK ? chkdb_commit(c, err) : rc;
 }
@@ -421,8 +429,7 @@ static sr_rc chkdb_sync_file(const struct env *env, const char *file, struct sr_
 }
 
 sr_rc chkdb_write_file(const struct env *env, const char *file, const char *job_id,
-                       const struct manifest *m, const struct sr_out *metadata,
-                       struct sr_error *err)
+                       const struct chkdb_content *content, struct sr_error *err)
 {
     struct chkdb c = {0};
     sr_rc rc = durable_write(env, file, "", 0, err); /* ours alone, before SQLite opens it */
@@ -430,7 +437,7 @@ sr_rc chkdb_write_file(const struct env *env, const char *file, const char *job_
         rc = chkdb_open(&c, env, file, CHKDB_BUILD, job_id, err);
     }
     if (rc == SR_OK) {
-        rc = m ? chkdb_fill_file(&c, m, metadata, err) : SR_OK;
+        rc = content->m ? chkdb_fill_file(&c, content, err) : SR_OK;
         chkdb_close(&c);
     }
     if (rc == SR_OK) {

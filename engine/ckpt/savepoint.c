@@ -16,7 +16,8 @@ static sr_rc savepoint_build(const struct store *s, const char *path, const stru
 {
     const struct sr_files *fs = s->env->files;
     if (s->type->has_file) {
-        return chkdb_write_file(s->env, path, s->job_id, m, metadata, err);
+        struct chkdb_content content = {m, metadata, s->filler};
+        return chkdb_write_file(s->env, path, s->job_id, &content, err);
     }
     sr_rc rc = fs->make_dir(fs, path, err);
     return rc == SR_OK ? chkdir_write(s->env, path, m, metadata, err) : rc;

@@ -95,6 +95,7 @@ static bool store_is_job_id(const char *id)
 static sr_rc store_fill(struct store *s, const struct store_conf *conf, struct sr_error *err)
 {
     s->is_flat = conf->is_flat;
+    s->filler = conf->filler;
     s->retained = conf->retained > 0 ? conf->retained : 1;
     s->job_id = arena_text(s->arena, conf->job_id);
     s->job_name = arena_text(s->arena, conf->job_name ? conf->job_name : conf->job_id);

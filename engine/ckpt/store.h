@@ -69,6 +69,40 @@ enum store_point {
 
 const char *store_point_name(enum store_point p); /* as env->crash_point gets it */
 
+/* Tables for people in a savepoint that is an SQLite file (chktables.h). */
+enum store_value_kind { STORE_NULL, STORE_INTEGER, STORE_REAL, STORE_TEXT, STORE_BLOB };
+
+struct store_value {
+    enum store_value_kind kind;
+    int64_t integer;
+    double real;
+    struct sr_bytes bytes;
+};
+
+struct store_column {
+    const char *name;
+    const char *type; /* INTEGER, REAL, TEXT, BLOB */
+};
+
+struct store_table {
+    const char *uid, *name; /* of the operator; of its state */
+    const char *signature;  /* the columns, for people */
+    uint32_t columns;
+    const struct store_column *column;
+};
+
+struct store_tables {
+    sr_rc (*begin)(struct store_tables *t, const struct store_table *table, struct sr_error *err);
+    sr_rc (*row)(struct store_tables *t, const struct store_value *value, struct sr_error *err);
+};
+
+/* Says what tables a checkpoint makes: begin, its rows, the next begin ... */
+struct store_filler {
+    sr_rc (*fill)(void *ctx, const struct manifest *m, struct store_tables *to,
+                  struct sr_error *err);
+    void *ctx;
+};
+
 struct store_conf {
     const char *url;    /* "file:///dir", "sqlite:///file.db", an absolute path (a directory; a file
                            when it ends in .db or .sqlite), "memory:" */
@@ -76,6 +110,7 @@ struct store_conf {
     const char *job_name;
     uint32_t retained;   /* checkpoints of the own lineage that are kept, at least 1 */
     const char *run_dir; /* where the lock lies for "memory:" */
+    const struct store_filler *filler; /* of savepoints in SQLite files; NULL: no tables */
     bool is_flat; /* a directory is one job's, without JOB-ID/ in it (create-subdir: false) */
 };
 

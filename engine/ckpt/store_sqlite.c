@@ -89,7 +89,8 @@ static sr_rc store_sqlite_make_file(const struct store *s, const char *build, st
     if (rc == SR_OK && kind == DURABLE_ABSENT) {
         rc = durable_remove(s->env, build, err); /* what a crash left */
         if (rc == SR_OK) {
-            rc = chkdb_write_file(s->env, build, s->job_id, NULL, NULL, err);
+            struct chkdb_content nothing = {.m = NULL};
+            rc = chkdb_write_file(s->env, build, s->job_id, &nothing, err);
         }
         if (rc == SR_OK) {
             rc = fs->rename(fs, build, s->place, false, err);

@@ -39,7 +39,8 @@ struct store {
     const char *job_id, *job_name, *run_dir;
     uint32_t retained;
     bool is_flat;
-    struct claim *claim; /* in the arena; NULL: nothing is claimed */
+    const struct store_filler *filler; /* NULL: none */
+    struct claim *claim;               /* in the arena; NULL: nothing is claimed */
     uint64_t attempt, newest;
     uint64_t savepoint; /* number of one whose checkpoint may still be published; 0: none */
     sr_rc dead;         /* SR_EUNKNOWN or SR_EFENCED: nothing more is done */

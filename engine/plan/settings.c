@@ -151,6 +151,10 @@ const struct sr_opt settings_opts[] = {
         .doc = "A record that failed the job so many times in a row, over runs too, goes to the "
                "dead letters if the job has some; else the job ends, whatever the restart strategy. "
                "0: failures are not counted."),
+    SET("savepoint.tables.max-state-size", savepoint_tables, .def = "64 mb", .min = 0,
+        .max = SETTINGS_ALWAYS, .flags = SR_OPT_OURS,
+        .doc = "A savepoint in an SQLite file has its state as tables too, for people to query, when "
+               "it is not larger than this; 0: never. They take as much room again."),
     SET("run.dir", run_dir, .flags = SR_OPT_PATH | SR_OPT_OURS,
         .doc = "Directory of the sockets and locks of running jobs. Without it "
                "$STREAMRUN_RUN_DIR, else /tmp/streamrun-UID."),

@@ -27,6 +27,7 @@ struct settings {
     sr_choice storage;              /* filesystem, jobmanager */
     const char *dir; /* execution.checkpointing.dir: file:// or sqlite:// or a path */
     const char *savepoint_dir;
+    sr_size savepoint_tables;  /* savepoint.tables.max-state-size */
     const char *recovery_path; /* execution.state-recovery.path */
     bool may_drop_state;       /* execution.state-recovery.ignore-unclaimed-state */
     /* restart-strategy.* */

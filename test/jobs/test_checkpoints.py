@@ -2,6 +2,7 @@
 import json
 import os
 import re
+import sqlite3
 
 from harness import SIGTERM, ended, ok, test, wait_for
 from test_state import ENDLESS, LONG, checkpoints, output, stores, undisturbed
@@ -207,3 +208,88 @@ def lists_have_the_names_of_flinks_rest_api(p):
                  "state_size", "end_to_end_duration", "external_path"):
         assert name in entry, name
     assert entry["status"] == "COMPLETED" and re.fullmatch(r".*#chk-1", entry["external_path"])
+
+
+TABLES = """pipeline.name: tables
+execution.checkpointing: {interval: 20 ms, dir: "STORE"}
+sources:
+  events: {connector: nexmark, events.num: 0, rate-limit: 20000, watermark: "dateTime AS dateTime - INTERVAL '4' SECOND"}
+transforms:
+  counts:
+    from: events
+    group-by: [bidder]
+    select: [bidder, COUNT(*) AS n, SUM(price) AS s, MAX(channel) AS c, AVG(CAST(price AS DOUBLE)) AS a]
+  windows:
+    from: events
+    window: TUMBLE(dateTime, INTERVAL '10' SECOND)
+    group-by: [channel]
+    select: [channel, COUNT(*) AS n]
+sinks:
+  out: {from: counts, connector: blackhole}
+  w: {from: windows, connector: blackhole}
+"""
+
+
+@test
+def a_savepoint_in_an_sqlite_file_can_be_queried(p):
+    url = stores(p)[0]
+    job = p.write("job.yaml", TABLES.replace("STORE", url))
+    child = p.start("run", job, "-p", 2)
+    completed(p, "tables", 3)
+    path = ok(p.run("stop", "--dir", p.dir / "sp")).stdout.decode().strip()
+    ended(child, 0)
+    db = sqlite3.connect(path)
+    tables = {row[0]: row for row in db.execute("SELECT table_name, operator, name, entries, columns FROM state")}
+    assert set(tables) == {"state_counts_groups", "state_windows_groups"}, tables
+    assert "keys (bidder BIGINT)" in tables["state_counts_groups"][4]
+    rows, counted, keys = db.execute("SELECT sum(rows), sum(count_1), count(DISTINCT bidder) FROM state_counts_groups").fetchone()
+    assert rows == counted > 0 and keys == tables["state_counts_groups"][3]
+    assert db.execute("SELECT count(*) FROM state_counts_groups WHERE typeof(max_3) = 'text' AND typeof(avg_4) = 'real'"
+                      " AND avg_4 = CAST(sum_2 AS REAL)/sum_2_count").fetchone()[0] > 0
+    assert db.execute("SELECT count(*) FROM state_windows_groups WHERE namespace % 1000 = 0 AND namespace > 0").fetchone()[0] > 0
+    db.close()
+    ok(p.run("checkpoints", "verify", path))
+    child = p.start("resume", "--from", path, "-p", 3)  # what counts is beside the tables
+    completed(p, "tables")
+    later = ok(p.run("savepoint", "--dir", p.dir / "sp")).stdout.decode().strip()
+    ok(p.run("cancel"))
+    ended(child, 0)
+    db = sqlite3.connect(later)
+    assert db.execute("SELECT sum(count_1) FROM state_counts_groups").fetchone()[0] > counted
+    db.execute("UPDATE state_counts_groups SET count_1 = count_1 + 1 WHERE rowid = 7")
+    db.commit()
+    db.close()
+    done = ok(p.run("checkpoints", "verify", later), 4)
+    assert b"state_counts_groups" in done.stderr, done.stderr
+    child = p.start("resume", "--from", path, "-D", "savepoint.tables.max-state-size=0")
+    completed(p, "tables")
+    plain = ok(p.run("stop", "--dir", p.dir / "sp")).stdout.decode().strip()
+    ended(child, 0)
+    db = sqlite3.connect(plain)
+    assert db.execute("SELECT count(*) FROM state").fetchone()[0] == 0
+    db.close()
+
+
+@test
+def two_checkpoints_are_compared(p):
+    for url in stores(p):
+        job = p.write("job.yaml", TABLES.replace("STORE", url).replace("interval: 20 ms", "interval: 20 ms, num-retained: 100"))
+        child = p.start("run", job, "--fresh")
+        completed(p, "tables", 4)
+        path = ok(p.run("stop", "--dir", p.dir / "sp")).stdout.decode().strip()
+        ended(child, 0)
+        first = checkpoints(p, url)[0]["path"]
+        diff = json.loads(ok(p.run("checkpoints", "diff", first, path, "--json")).stdout)
+        counts = next(s for s in diff["states"] if s["operator"] == "counts")
+        for s in diff["states"]:
+            assert s["before"]["entries"] + s["added"]["entries"] - s["removed"]["entries"] == s["after"]["entries"], s
+        assert counts["added"]["entries"] > 0 and counts["changed"]["entries"] > 0 and counts["removed"]["entries"] == 0
+        assert [s["moved"] for s in diff["splits"]] == [True] and diff["splits"][0]["after"] > diff["splits"][0]["before"]
+        back = json.loads(ok(p.run("checkpoints", "diff", path, first, "--json")).stdout)
+        turned = next(s for s in back["states"] if s["operator"] == "counts")
+        assert turned["removed"]["entries"] == counts["added"]["entries"]
+        same = json.loads(ok(p.run("checkpoints", "diff", path, path, "--json")).stdout)
+        assert all(s["changed"]["entries"] == s["added"]["entries"] == 0 for s in same["states"])
+        assert b"counts" in ok(p.run("checkpoints", "diff", first, path)).stdout
+    ok(p.run("checkpoints", "diff", path), 2)
+    ok(p.run("checkpoints", "diff", path, "nowhere"), 4)

@@ -65,6 +65,7 @@ void store_kit_delete_crash(enum store_form form); /* at every step of deletions
 void store_kit_faults(enum store_form form);       /* every call failing once: true answers */
 void store_kit_space(enum store_form form);        /* the disk full, and freed again */
 void store_kit_damage(enum store_form form);       /* every byte flipped, every length */
+void store_kit_tables(void);                       /* for people, in savepoint files */
 void store_kit_late(void);                    /* a rename that lands after a takeover (directory) */
 void store_kit_looking(enum store_form form); /* changes nothing */
 

@@ -95,6 +95,9 @@ END_TEST
 START_TEST(a_late_rename_is_no_part_of_the_history) { store_kit_late(); }
 END_TEST
 
+START_TEST(tables_of_a_savepoint_are_checked) { store_kit_tables(); }
+END_TEST
+
 START_TEST(looking_changes_nothing) { store_kit_looking(_i == 0 ? STORE_DIR : STORE_SQLITE); }
 END_TEST
 
@@ -143,6 +146,7 @@ int main(void)
     tcase_add_loop_test(t, a_full_disk_fails_checkpoints_until_it_is_freed, 0, 2);
     tcase_add_loop_test(t, no_flipped_bit_and_no_cut_is_believed, 0, 2);
     tcase_add_test(t, a_late_rename_is_no_part_of_the_history);
+    tcase_add_test(t, tables_of_a_savepoint_are_checked);
     tcase_add_loop_test(t, looking_changes_nothing, 0, 2);
     tcase_add_test(t, a_look_sees_one_moment);
     suite_add_tcase(s, t);
