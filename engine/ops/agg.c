@@ -528,6 +528,16 @@ void agg_clear(const struct accumulator *c, struct sr_map *m, uint32_t slot)
     }
 }
 
+void agg_mark_zero(const struct accumulator *c, uint32_t keys, bool *is_zero)
+{
+    if (c->kernel->has_count) {
+        is_zero[c->count - keys] = true;
+    }
+    if (c->kernel->kind == AGG_COUNT) {
+        is_zero[c->value - keys] = true;
+    }
+}
+
 sr_rc agg_fold(const struct accumulator *c, struct sr_map *m, const struct agg_rows *rows)
 {
     sr_assert(c->kernel->kind == AGG_COUNT || rows->arg != NULL);

@@ -61,6 +61,9 @@ sr_rc agg_declare(struct agg_fields *f, const struct agg *agg, uint32_t number,
 bool agg_can_retract(const struct accumulator *c);
 /* A record that was just added: counts are 0, the rest is NULL already. */
 void agg_clear(const struct accumulator *c, struct sr_map *m, uint32_t slot);
+/* The same for entries that were saved without it: sets those of its columns, counted behind keys,
+ * that begin at 0. */
+void agg_mark_zero(const struct accumulator *c, uint32_t keys, bool *is_zero);
 /* Folds what entries of one map hold into entries of another (or the same) that was declared alike.
  * from_slot[i] SR_SLOT_NONE: nothing. An entry of `to` may come several times. */
 sr_rc agg_merge(const struct accumulator *c, struct sr_map *to, const uint32_t *to_slot,

@@ -54,8 +54,9 @@ static sr_rc aggregate_declare(struct aggregate *a, const struct sr_op_open *o,
     size_t room = (size_t)s->keys + (size_t)s->aggs * 2 + AGGREGATE_MORE_MAX;
     struct agg_fields f = {.arena = a->arena,
                            .field = arena_array(a->arena, room, sizeof(struct sr_field))};
+    bool *is_zero = arena_array(a->arena, room, sizeof(*is_zero));
     a->accumulator = arena_array(a->arena, s->aggs + 1, sizeof(*a->accumulator));
-    if (!f.field || !a->accumulator) {
+    if (!f.field || !a->accumulator || !is_zero) {
         return error_set(err, SR_ENOMEM, "out of memory");
     }
     for (uint32_t k = 0; k < s->keys; k++) {
@@ -72,12 +73,16 @@ static sr_rc aggregate_declare(struct aggregate *a, const struct sr_op_open *o,
     if (rc != SR_OK) {
         return rc;
     }
+    for (uint32_t i = 0; i < s->aggs; i++) {
+        agg_mark_zero(&a->accumulator[i], s->keys, is_zero);
+    }
     a->def = (struct sr_map_def){.size = sizeof(a->def),
                                  .kind = SR_MAP_VALUE,
                                  .keys = s->keys,
                                  .key = f.field,
                                  .values = f.count - s->keys,
-                                 .value = f.field + s->keys};
+                                 .value = f.field + s->keys,
+                                 .value_begins_at_zero = is_zero};
     return SR_OK;
 }
 

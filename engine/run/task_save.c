@@ -251,14 +251,20 @@ static sr_rc task_load_gates(struct task *t, const struct manifest *m, struct sr
     return SR_OK;
 }
 
-static sr_rc task_load_state(const struct chain_level *l, const struct manifest *m,
-                             struct sr_error *err)
+static sr_rc task_load_state(const struct task *t, const struct chain_level *l,
+                             const struct manifest *m, struct sr_error *err)
 {
     for (uint32_t i = 0; i < m->parts; i++) {
         const struct manifest_part *p = &m->part[i];
         if (strcmp(p->uid, l->node->uid) != 0 || strcmp(p->name, "state") != 0) continue;
         sr_rc rc = state_load(l->state, p->bytes, p->len, err);
         if (rc != SR_OK) return rc;
+    }
+    if (state_grown(l->state) && t->part == 0) {
+        env_log(t->env, SR_WARN, "state",
+                "%s: the checkpoint knows nothing of %s: in groups that it holds they count what "
+                "comes from now on",
+                l->node->uid, state_grown(l->state));
     }
     return SR_OK;
 }
@@ -268,7 +274,7 @@ sr_rc task_load(struct task *t, const struct manifest *m, struct sr_error *err)
     sr_rc rc = SR_OK;
     for (uint32_t i = 0; i < t->chain.levels && rc == SR_OK; i++) {
         const struct chain_level *l = &t->chain.level[i];
-        if (l->state) rc = task_load_state(l, m, err);
+        if (l->state) rc = task_load_state(t, l, m, err);
     }
     if (rc != SR_OK || t->has_source) return rc;
     rc = task_load_gates(t, m, err);

@@ -33,6 +33,8 @@ sr_rc state_save(struct sr_state *s, struct sr_out *out, struct sr_error *err);
  * operator was opened, so its maps are declared: SR_EMISFIT names both sides when a map's columns
  * changed. */
 sr_rc state_load(struct sr_state *s, const void *bytes, size_t len, struct sr_error *err);
+/* After a load: what the operator keeps now and was not saved, for people; NULL: nothing. */
+const char *state_grown(const struct sr_state *s);
 uint64_t state_bytes(const struct sr_state *s); /* memory held */
 
 #endif

@@ -5,7 +5,9 @@
 #include "engine/base/error.h"
 #include "engine/data/codec.h"
 #include "engine/data/rowhash.h"
+#include "engine/data/schema.h"
 #include "engine/state/backend.h"
+#include "engine/state/reader.h"
 #include "engine/state/saved.h"
 
 /* One batch of entries, decoded into m->borrowed. */
@@ -21,6 +23,7 @@ struct load_batch {
 
 struct load {
     struct state *state;
+    uint32_t values; /* value columns that were saved: the first of those that there are now */
     struct arena *arena;
     struct bytes_in in;
     struct load_batch *batch;
@@ -41,7 +44,7 @@ static sr_rc load_entry(struct load *l, struct map *m, struct bytes_in *in, uint
     l->batch->timer[r] = flags & SAVED_TIMER ? (int64_t)bytes_get_u64(in) : SR_TIMER_NONE;
     l->batch->space[r] = flags & SAVED_SPACE ? (int64_t)bytes_get_u64(in) : 0;
     sr_rc rc = SR_OK;
-    for (uint32_t c = 0; c < m->head.keys + m->head.sorts + m->head.values && rc == SR_OK; c++) {
+    for (uint32_t c = 0; c < m->head.keys + m->head.sorts + l->values && rc == SR_OK; c++) {
         rc = codec_get(in, l->state->home, m->borrowed[c], r);
         m->borrowed[c]->rows = r + 1;
     }
@@ -59,6 +62,17 @@ static bool load_is_of_group(struct map *m, const struct sr_map_keys *k, uint32_
         }
     }
     return true;
+}
+
+/* Columns that were not saved hold NULL, as in any new entry, or 0. */
+static void load_begin_new(const struct load *l, struct map *m)
+{
+    for (uint32_t v = l->values; v < m->head.values; v++) {
+        for (uint32_t i = 0; m->begins_at_zero && m->begins_at_zero[v] && i < l->batch->count;
+             i++) {
+            sr_map_set_null(&m->head, l->batch->slot[i], m->head.keys + m->head.sorts + v, false);
+        }
+    }
 }
 
 /* Puts the decoded batch into the map. */
@@ -85,9 +99,12 @@ static sr_rc load_file(struct load *l, struct map *m, uint32_t group)
             rc = b->is_new[i] ? SR_OK : SR_ECORRUPT; /* the same key twice */
         }
     }
-    for (uint32_t v = 0; v < m->head.values && rc == SR_OK; v++) {
+    for (uint32_t v = 0; v < l->values && rc == SR_OK; v++) {
         uint32_t c = m->head.keys + m->head.sorts + v;
         rc = field_put(m, b->slot, b->count, c, m->borrowed[c], NULL);
+    }
+    if (rc == SR_OK) {
+        load_begin_new(l, m);
     }
     for (uint32_t i = 0; i < b->count && rc == SR_OK; i++) {
         rc = map_calls.set_timer(&m->head, b->slot[i], b->timer[i]);
@@ -162,6 +179,35 @@ static sr_rc load_groups(struct load *l, struct map *m, struct sr_error *err)
     return SR_OK;
 }
 
+/* Are the map's columns those that were saved, and more values behind them? *grown names these. */
+static sr_rc load_compare(struct load *l, const struct map *m, const char *signature, bool *fits)
+{
+    struct reader_map was = {.columns = 0}, is = {.columns = 0};
+    const char *own = saved_signature(l->arena, m);
+    sr_rc rc = own ? reader_parse(l->arena, signature, &was) : SR_ENOMEM;
+    if (rc == SR_OK) {
+        rc = reader_parse(l->arena, own, &is);
+    }
+    *fits = rc == SR_OK && was.columns > 0 && was.columns < is.columns && was.kind == is.kind &&
+            was.keys == is.keys && was.sorts == is.sorts;
+    for (uint32_t c = 0; *fits && c < was.columns; c++) {
+        *fits = strcmp(was.field[c].name, is.field[c].name) == 0 &&
+                type_equal(&was.field[c].type, &is.field[c].type, false);
+    }
+    if (!*fits) {
+        return rc;
+    }
+    l->values = was.values;
+    const char *grown = "";
+    for (uint32_t c = was.columns; grown && c < is.columns; c++) {
+        bool is_zero = m->begins_at_zero && m->begins_at_zero[c - is.keys - is.sorts];
+        grown = arena_printf(l->state->arena, "%s%s%s (begins at %s)", grown, *grown ? ", " : "",
+                             is.field[c].name, is_zero ? "0" : "NULL");
+    }
+    l->state->grown = grown;
+    return grown ? SR_OK : SR_ENOMEM;
+}
+
 static sr_rc load_map(struct load *l, struct sr_error *err)
 {
     const struct state *s = l->state;
@@ -186,7 +232,12 @@ static sr_rc load_map(struct load *l, struct sr_error *err)
     if (!own) {
         return error_set(err, SR_ENOMEM, "%s: out of memory", s->uid);
     }
-    if (strcmp(own, signature) != 0) {
+    bool fits = true;
+    l->values = m->head.values;
+    if (strcmp(own, signature) != 0 && load_compare(l, m, signature, &fits) != SR_OK) {
+        return error_set(err, SR_ENOMEM, "%s: out of memory", s->uid);
+    }
+    if (!fits) {
         return error_set(err, SR_EMISFIT, "%s: state '%s' was saved as %s; the job has %s", s->uid,
                          name, signature, own);
     }
@@ -245,3 +296,5 @@ sr_rc state_load(struct sr_state *s, const void *bytes, size_t len, struct sr_er
     arena_free(l.arena);
     return rc;
 }
+
+const char *state_grown(const struct sr_state *s) { return ((const struct state *)s)->grown; }

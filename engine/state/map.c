@@ -123,6 +123,9 @@ static sr_rc map_declare(struct state *s, struct map *m, const struct sr_map_def
     if (def->sort_is_descending) {
         m->is_descending = arena_copy(a, def->sort_is_descending, def->sorts * sizeof(bool));
     }
+    if (SR_HAS_FIELD(def, struct sr_map_def, value_begins_at_zero) && def->value_begins_at_zero) {
+        m->begins_at_zero = arena_copy(a, def->value_begins_at_zero, def->values * sizeof(bool));
+    }
     map_copy_fields(a, column, def->key, def->keys);
     map_copy_fields(a, column + def->keys, def->sort, def->sorts);
     map_copy_fields(a, column + def->keys + def->sorts, def->value, def->values);

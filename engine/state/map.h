@@ -49,8 +49,9 @@ struct map {
     struct sr_map head;
     enum sr_map_kind kind;
     const char *name;
-    const bool *is_descending; /* by sort; NULL: none */
-    bool *has_seen_null;       /* by column: compares of keys without NULLs are shorter */
+    const bool *is_descending;  /* by sort; NULL: none */
+    const bool *begins_at_zero; /* by value; NULL: none */
+    bool *has_seen_null;        /* by column: compares of keys without NULLs are shorter */
     uint32_t pages, pages_room;
     uint32_t *born;        /* by page: the epoch it was made in */
     struct limbo old_page; /* that a view may read, and the map has no more */
@@ -79,7 +80,8 @@ struct state {
     struct arena *arena;
     struct sr_home *home; /* columns of save, load and rekey */
     uint32_t group_first, group_end;
-    bool is_loaded; /* from at least one subtask: its watermark counts */
+    bool is_loaded;    /* from at least one subtask: its watermark counts */
+    const char *grown; /* for people: columns that were added since it was saved; NULL: none */
     struct map *map[SR_MAPS_MAX];
     uint32_t maps;
     struct freezer freezer;

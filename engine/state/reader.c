@@ -30,10 +30,10 @@ static size_t reader_span(const char *text)
 }
 
 /* "page STRING", "at TIMESTAMP(3) DESC": the name ends where a type begins. */
-static bool reader_column(struct reader *r, const char *text, size_t len, struct sr_field *out)
+static bool reader_column(struct arena *a, const char *text, size_t len, struct sr_field *out)
 {
     static const char down[] = " DESC";
-    char *copy = arena_text_n(r->arena, text, len);
+    char *copy = arena_text_n(a, text, len);
     uint32_t at;
     struct sr_error ignored;
     if (!copy) return false;
@@ -42,7 +42,7 @@ static bool reader_column(struct reader *r, const char *text, size_t len, struct
     }
     for (char *space = strchr(copy, ' '); space; space = strchr(space + 1, ' ')) {
         struct sr_type type;
-        if (type_parse(r->arena, space + 1, &type, &at, &ignored) != SR_OK) continue;
+        if (type_parse(a, space + 1, &type, &at, &ignored) != SR_OK) continue;
         *space = '\0';
         *out = (struct sr_field){.name = copy, .type = type};
         return space > copy;
@@ -51,7 +51,7 @@ static bool reader_column(struct reader *r, const char *text, size_t len, struct
 }
 
 /* The list behind `head`, as in "keys (a INT, b STRING)". *text goes behind it. */
-static bool reader_list(struct reader *r, const char **text, const char *head,
+static bool reader_list(struct arena *a, const char **text, const char *head,
                         struct sr_field *field, uint32_t *count)
 {
     size_t n = strlen(head);
@@ -60,7 +60,7 @@ static bool reader_list(struct reader *r, const char **text, const char *head,
     if (strncmp(t, head, n) != 0) return false;
     for (t += n; *t != ')';) {
         size_t len = reader_span(t);
-        if (*count == SR_MAP_COLUMNS_MAX || !reader_column(r, t, len, &field[*count])) return false;
+        if (*count == SR_MAP_COLUMNS_MAX || !reader_column(a, t, len, &field[*count])) return false;
         (*count)++;
         t += len;
         if (strncmp(t, ", ", 2) == 0) t += 2;
@@ -89,20 +89,20 @@ static bool reader_kind(const char **text, enum sr_map_kind *kind)
     return false;
 }
 
-static sr_rc reader_columns(struct reader *r, struct reader_map *m)
+sr_rc reader_parse(struct arena *a, const char *signature, struct reader_map *m)
 {
-    const char *t = m->signature;
-    struct sr_field *field = arena_array(r->arena, 3 * SR_MAP_COLUMNS_MAX, sizeof(*field));
+    const char *t = signature;
+    struct sr_field *field = arena_array(a, 3 * SR_MAP_COLUMNS_MAX, sizeof(*field));
     if (!field) return SR_ENOMEM;
-    bool is_known = reader_kind(&t, &m->kind) && reader_list(r, &t, "keys (", field, &m->keys);
+    bool is_known = reader_kind(&t, &m->kind) && reader_list(a, &t, "keys (", field, &m->keys);
     if (is_known && m->kind == SR_MAP_ORDERED) {
-        is_known = reader_list(r, &t, ", order (", field + m->keys, &m->sorts);
+        is_known = reader_list(a, &t, ", order (", field + m->keys, &m->sorts);
     }
-    is_known = is_known && reader_list(r, &t, ", values (", field + m->keys + m->sorts, &m->values);
+    is_known = is_known && reader_list(a, &t, ", values (", field + m->keys + m->sorts, &m->values);
     is_known = is_known && !*t && m->keys + m->sorts + m->values <= SR_MAP_COLUMNS_MAX;
     m->columns = is_known ? m->keys + m->sorts + m->values : 0;
     m->field = field;
-    return arena_is_broken(r->arena) ? SR_ENOMEM : SR_OK;
+    return arena_is_broken(a) ? SR_ENOMEM : SR_OK;
 }
 
 /* --- Maps ------------------------------------------------------------------------------------- */
@@ -158,7 +158,7 @@ bool reader_map(struct reader *r)
     r->groups = bytes_get_u32(&r->in);
     if (arena_is_broken(r->arena)) return reader_fail(r, SR_ENOMEM);
     if (!r->map.name || !r->map.signature || r->in.is_broken) return reader_fail(r, SR_ECORRUPT);
-    r->rc = reader_columns(r, &r->map);
+    r->rc = reader_parse(r->arena, r->map.signature, &r->map);
     return r->rc == SR_OK;
 }
 

@@ -52,6 +52,8 @@ struct reader {
     sr_rc rc; /* SR_OK, SR_ECORRUPT, SR_ENOMEM */
 };
 
+/* What a signature says; map->columns is 0 when it cannot be told. SR_ENOMEM. */
+sr_rc reader_parse(struct arena *a, const char *signature, struct reader_map *map);
 /* The bytes must outlive it. */
 sr_rc reader_begin(struct reader *r, struct sr_home *home, const void *bytes, size_t len);
 bool reader_map(struct reader *r);   /* false: no more, or r->rc says what failed */

@@ -54,6 +54,9 @@ struct sr_map_def {
     const bool *sort_is_descending; /* by sort; NULL: all ascend. NULLs come first when ascending */
     uint32_t values;
     const struct sr_field *value;
+    /* By value: what it holds in entries that were saved before it was declared, behind those that
+     * were: true: 0; false, or NULL for all: NULL. */
+    const bool *value_begins_at_zero;
 };
 
 /* The keys of a call: `count` rows of a view. */
