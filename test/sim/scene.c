@@ -66,6 +66,9 @@ struct scene scene_of(uint64_t seed)
         s.parallelism[i] = s.knows_late ? 1 : 1 + scene_draw(seed, 30 + i, 3);
     }
     s.concurrent = scene_draw(seed, 43, 3) == 0 ? 2 + scene_draw(seed, 44, 3) : 1;
+    if (!s.has_late_rows && scene_draw(seed, 45, 4) == 0) {
+        s.quiet_ms = 20 + scene_draw(seed, 46, 2000);
+    }
     scene_draw_faults(&s);
     return s;
 }
@@ -96,9 +99,10 @@ void scene_print(const struct scene *s, FILE *to)
     for (uint32_t i = 0; i <= s->lives; i++) {
         fprintf(to, " %u", s->parallelism[i]);
     }
-    fprintf(to, ", sinks %u, faults ppm: disk %u space %u sync %u source %u remote %u%s\n",
-            s->sinks, s->disk_ppm, s->space_ppm, s->sync_ppm, s->source_ppm, s->remote_ppm,
-            s->loses_power ? ", power" : "");
+    fprintf(to,
+            ", quiet %u ms, sinks %u, faults ppm: disk %u space %u sync %u source %u remote %u%s\n",
+            s->quiet_ms, s->sinks, s->disk_ppm, s->space_ppm, s->sync_ppm, s->source_ppm,
+            s->remote_ppm, s->loses_power ? ", power" : "");
 }
 
 struct scene_row scene_row(const struct scene *s, uint32_t split, uint32_t i)
@@ -169,6 +173,14 @@ static void scene_add(struct scene_text *t, const char *fmt, ...)
     t->len += (size_t)n;
 }
 
+static void scene_add_watermark(const struct scene *s, struct scene_text *t)
+{
+    if (s->shape == SCENE_WINDOWS) {
+        scene_add(t, "    watermark: ts AS ts - INTERVAL '%u.%03u' SECOND(3)\n", s->delay_ms / 1000,
+                  s->delay_ms % 1000);
+    }
+}
+
 static void scene_add_source(const struct scene *s, struct scene_text *t)
 {
     scene_add(t, "sources:\n  events:\n");
@@ -181,9 +193,17 @@ static void scene_add_source(const struct scene *s, struct scene_text *t)
               "    schema: {split: INT, seq: INT, k: INT, v: INT, at: BIGINT, "
               "ts: TIMESTAMP(3)%s}\n",
               s->is_proctime ? ", now: AS PROCTIME()" : "");
-    if (s->shape == SCENE_WINDOWS) {
-        scene_add(t, "    watermark: ts AS ts - INTERVAL '%u.%03u' SECOND(3)\n", s->delay_ms / 1000,
-                  s->delay_ms % 1000);
+    scene_add_watermark(s, t);
+    if (s->quiet_ms > 0) {
+        scene_add(
+            t,
+            "  quiet:\n    connector: sim\n    quiet: true\n    schema: {split: INT, seq: INT, k: "
+            "INT, v: INT, at: BIGINT, ts: TIMESTAMP(3)%s}\n",
+            s->is_proctime ? ", now: AS PROCTIME()" : "");
+        scene_add_watermark(s, t);
+        if (s->shape == SCENE_WINDOWS) {
+            scene_add(t, "    scan.watermark.idle-timeout: 10 ms\n");
+        }
     }
 }
 
@@ -258,7 +278,8 @@ void scene_job(const struct scene *s, uint32_t parallelism, char *out, size_t si
     scene_add(&t, "restart-strategy.type: fixed-delay\nrestart-strategy.fixed-delay:\n"
                   "  attempts: 1000\n  delay: 50 ms\n");
     scene_add_source(s, &t);
-    scene_add(&t, "transforms:\n  step:\n    from: events\n%s%s%s", scene_where(s), scene_step(s),
+    scene_add(&t, "transforms:\n  step:\n    from: %s\n%s%s%s",
+              s->quiet_ms > 0 ? "[events, quiet]" : "events", scene_where(s), scene_step(s),
               s->has_bad_rows ? "    on-error: dead-letter\n" : "");
     if (s->shape == SCENE_WINDOWS) {
         scene_add_window(s, &t);

@@ -35,7 +35,8 @@ struct scene {
     bool knows_late;    /* and one subtask a step: it is known which rows are late */
     uint32_t slides;    /* in one window: HOP, or with is_longer CUMULATE; 1: TUMBLE */
     bool is_longer;
-    bool is_proctime; /* windows of the wall clock */
+    uint32_t quiet_ms; /* a second source is silent until then, and ends; 0: there is none */
+    bool is_proctime;  /* windows of the wall clock */
     uint32_t splits, rows, keys;
     uint32_t disorder_ms, delay_ms; /* of event times; of the watermark */
     uint32_t interval_ms, retained, tolerable;

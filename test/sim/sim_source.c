@@ -9,7 +9,7 @@
 #define SIM_SPLITS_MAX 64u
 
 struct sim_conf {
-    bool unused;
+    bool quiet; /* one split without rows, which ends late: the scene says when */
 };
 
 struct sim_split {
@@ -19,17 +19,19 @@ struct sim_split {
 };
 
 struct sim_reader {
+    bool is_quiet;
     uint32_t splits;
     struct sim_split split[SIM_SPLITS_MAX];
 };
 
 struct sim_discoverer {
+    bool is_quiet;
     bool is_known[SIM_SPLITS_MAX];
 };
 
 /* clang-format off */
 static const struct sr_opt sim_opts[] = {
-    SR_OPT(struct sim_conf, "unused", unused, .doc = "Nothing."),
+    SR_OPT(struct sim_conf, "quiet", quiet, .def = "false", .doc = "Never gives a row."),
     SR_OPT_END};
 /* clang-format on */
 
@@ -43,7 +45,8 @@ static sr_rc sim_check(const void *conf, const struct sr_schema *schema,
 
 static sr_rc sim_discover_open(void *d, const struct sr_source_open *o, struct sr_error *err)
 {
-    (void)d, (void)o, (void)err;
+    (void)err;
+    ((struct sim_discoverer *)d)->is_quiet = ((const struct sim_conf *)o->conf)->quiet;
     return SR_OK;
 }
 
@@ -59,7 +62,7 @@ static enum sr_discovered sim_discover(void *d, struct sr_splits *out, struct sr
 {
     struct sim_discoverer *s = d;
     struct world *w = world_now;
-    for (uint32_t i = 0; i < w->scene.splits; i++) {
+    for (uint32_t i = 0; i < (s->is_quiet ? 1 : w->scene.splits); i++) {
         if (s->is_known[i]) {
             continue;
         }
@@ -85,7 +88,8 @@ static void sim_discover_close(void *d) { (void)d; }
 
 static sr_rc sim_open(void *r, const struct sr_source_open *o, struct sr_error *err)
 {
-    (void)r, (void)o, (void)err;
+    (void)err;
+    ((struct sim_reader *)r)->is_quiet = ((const struct sim_conf *)o->conf)->quiet;
     return SR_OK;
 }
 
@@ -128,12 +132,32 @@ static enum sr_polled sim_read(struct sim_split *one, struct sr_poll *p)
     return SR_POLL_DATA;
 }
 
+/* Silent until its time has come. */
+static enum sr_polled sim_poll_quiet(struct sim_reader *s, struct sr_poll *p)
+{
+    struct world *w = world_now;
+    int64_t end_us = (int64_t)w->scene.quiet_ms * 1000;
+    if (s->splits == 0 || s->split[0].is_ended) {
+        return SR_POLL_IDLE;
+    }
+    if (w->now_us < end_us) {
+        p->wait.until_us = end_us;
+        return SR_POLL_IDLE;
+    }
+    s->split[0].is_ended = true;
+    p->split = s->split[0].number;
+    return SR_POLL_SPLIT_END;
+}
+
 static enum sr_polled sim_poll(void *r, struct sr_poll *p, struct sr_error *err)
 {
     struct sim_reader *s = r;
     struct world *w = world_now;
     uint32_t live = 0;
     p->wait = (struct sr_wait){.fd = -1, .until_us = INT64_MAX};
+    if (s->is_quiet) {
+        return sim_poll_quiet(s, p);
+    }
     if (world_chance(w, w->scene.source_ppm)) {
         *err = (struct sr_error){.rc = SR_EIO, .words = "the simulated source failed"};
         return SR_POLL_FAILED;
