@@ -53,7 +53,9 @@ sr_rc fs_place_probe(struct fs_place *p, struct sr_error *err)
     if (rc == SR_OK) {
         rc = files->write(f, "probe", 5, 0, err);
         (void)files->close(f, NULL);
-        (void)files->remove(files, path, &ignored); /* whatever the write said */
+        /* One that stays would be left to the next attempt, and there may be none. */
+        sr_rc gone = files->remove(files, path, rc == SR_OK ? err : &ignored);
+        rc = rc == SR_OK ? gone : rc;
     }
     free(path);
     return rc;
