@@ -39,9 +39,10 @@ static const char *init_scalar(struct arena *a, const char *text)
     return arena_printf(a, "%s'", out ? out : "'");
 }
 
-/* What stands behind a required key: something of its kind. */
+/* What stands behind a required or usual key: its default, or something of its kind. */
 static const char *init_filler(const struct sr_opt *o)
 {
+    if (o->def) return o->def;
     switch (o->kind) {
     case SR_OPT_BOOL:
         return "true";

@@ -96,7 +96,7 @@ static void risk_bad_rows(struct risk_world *w, const struct plan_node *n)
 
 static void risk_source(struct risk_world *w, const struct plan_node *n)
 {
-    if (!n->source_caps.can_rewind) risk_no_rewind(w, n);
+    if (!n->source_caps.can_rewind && !n->source_caps.resends) risk_no_rewind(w, n);
     risk_bad_rows(w, n);
 }
 

@@ -48,7 +48,11 @@ static void paths_judge(struct arena *a, const struct plan *p, const struct plan
     const struct plan_node *source = &p->node[path->source_node];
     path->guarantee = SR_EXACTLY_ONCE;
     path->weakest = NULL;
-    if (!source->source_caps.can_rewind) {
+    if (source->source_caps.resends && !source->source_caps.can_rewind) {
+        paths_cap(path, SR_AT_LEAST_ONCE,
+                  arena_printf(a, "source '%s' (%s) takes again what its senders send again",
+                               source->step, source->source->name));
+    } else if (!source->source_caps.can_rewind) {
         paths_cap(path, SR_NO_GUARANTEE,
                   arena_printf(a, "source '%s' (%s) cannot go back to read a row again",
                                source->step, source->source->name));

@@ -317,6 +317,15 @@ static enum source_got source_poll(struct source *s, struct sr_wait *wait, struc
     return SOURCE_FAILED;
 }
 
+bool source_halt(struct source *s, bool is_halted)
+{
+    const struct sr_source_type *t = s->node->source;
+    bool is_told = is_halted || s->is_halted;
+    if (!SR_HAS_FIELD(t, struct sr_source_type, halt) || !t->halt || !is_told) return true;
+    s->is_halted = is_halted;
+    return t->halt(s->reader, is_halted) && !s->block.is_open;
+}
+
 static void source_sooner(struct sr_wait *wait, int64_t due_us)
 {
     if (due_us < wait->until_us) wait->until_us = due_us;

@@ -82,6 +82,7 @@ struct source {
     int64_t ending; /* number of a split that is read to its end; -1: none */
     bool is_idle;   /* told down the stream */
     bool has_said_bad;
+    bool is_halted; /* the reader was told that the job is about to stop */
 };
 
 enum source_got {
@@ -109,6 +110,8 @@ void source_close(struct source *s); /* half-open ones too */
 
 enum source_got source_next(struct source *s, int64_t now_us, struct msg *m, struct sr_wait *wait,
                             struct sr_error *err);
+/* The job is about to stop, or goes on after all. True: the barrier may go; else source_next. */
+bool source_halt(struct source *s, bool is_halted);
 /* Rows not handed on yet, as a view; NULL: none. Before a barrier. */
 sr_rc source_seal(struct source *s, struct msg *m, struct sr_error *err);
 /* Positions of all splits, and what was read to its end; then what waits in the pool, unless

@@ -190,6 +190,7 @@ static void task_obey_drop(struct task *t)
     t->dropped = n;
     if (!t->has_source) gate_drop(&t->gate, n);
     if (t->injected <= n) t->is_held = false;
+    if (t->has_source) (void)source_halt(&t->source, false);
     if (t->stopped_at <= n) t->stopped_at = 0;
     /* A barrier that waits for its sink to prepare is given up; one that is saved goes on, and is
      * ignored where it comes. */
@@ -501,7 +502,10 @@ static enum task_did task_read_source(struct task *t, int64_t now_us, struct tas
                                       struct sr_error *err)
 {
     uint64_t order = task_next_order(t);
-    if (order != 0) return task_inject_now(t, order, err);
+    bool is_stop = (order & BARRIER_HOLD) != 0;
+    if (order != 0 && (!is_stop || source_halt(&t->source, true))) {
+        return task_inject_now(t, order, err);
+    }
     if (atomic_load(&t->orders.finish)) {
         struct msg m = {.kind = MSG_END};
         return task_take(t, &m, 0, 0, err) == SR_OK ? TASK_DID : TASK_FAILED;

@@ -48,6 +48,9 @@ struct sr_source_caps {
     bool can_rewind;    /* positions can be gone back to */
     bool makes_rows;    /* fills columns itself; else gives bytes to a format */
     uint32_t parts_max; /* subtasks that make sense; 0: any number */
+    /* Cannot rewind, but whoever sends is told of an acknowledged checkpoint, and sends again what
+     * has none: at-least-once. */
+    bool resends;
 };
 
 struct sr_source_open {
@@ -161,6 +164,10 @@ struct sr_source_type {
     /* What a poll of one of the readers told; before that reader is polled again, and never while
      * the discoverer does something else. NULL: polls tell nothing. */
     sr_rc (*told)(void *d, const struct sr_split *split, struct sr_error *err);
+    /* Of a reader that takes what others send: the job is about to stop, nothing more is to be
+     * taken. False: some of what was taken is not shown yet, poll on; asked again then. With
+     * is_halted false: it goes on after all. NULL: it need not know. */
+    bool (*halt)(void *r, bool is_halted);
 };
 
 /* --- Sinks ---------------------------------------------------------------------------------- */

@@ -18,10 +18,10 @@
 
 /* --- Connectors ------------------------------------------------------------------------------- */
 
-static const struct sr_source_caps jobs_rows_caps = {true, true, true, 0};
-static const struct sr_source_caps jobs_pipe_caps = {true, false, true, 1};
-static const struct sr_source_caps jobs_endless_caps = {false, true, true, 0};
-static const struct sr_source_caps jobs_bytes_caps = {true, true, false, 0};
+static const struct sr_source_caps jobs_rows_caps = {true, true, true, 0, false};
+static const struct sr_source_caps jobs_pipe_caps = {true, false, true, 1, false};
+static const struct sr_source_caps jobs_endless_caps = {false, true, true, 0, false};
+static const struct sr_source_caps jobs_bytes_caps = {true, true, false, 0, false};
 
 #define JOBS_SOURCE(kind)                                                             \
     static sr_rc jobs_check_##kind(const void *conf, const struct sr_schema *schema,  \
