@@ -197,6 +197,9 @@ static sr_rc journal_torn(struct journal *j, struct sr_file *f, const struct jou
     if (rc == SR_OK && journal_frame_is_within(j->host, s->session, j->frame, have)) {
         return journal_damaged(j, s, at, "there is no frame, but one behind it", err);
     }
+    if (rc == SR_OK && journal_frame_was_whole(j->host, j->frame, have, at)) {
+        return journal_damaged(j, s, at, "its last frame is not as it was written", err);
+    }
     if (rc == SR_OK && rest > 0) {
         j->host->log(j->host, SR_WARN, "journal %s: %llu bytes at its end were never made durable",
                      j->dir, (unsigned long long)rest);

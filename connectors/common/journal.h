@@ -15,7 +15,7 @@
  * max_bytes, at most JOURNAL_SEGMENT_MAX, which go once a checkpoint has all of them. One frame is
  * written and synced at a time, so that at most one can be torn by a crash: at the very end, where
  * it is cut off (nobody was told of it). Anything else that is not as it was written is
- * SR_ECORRUPT.
+ * SR_ECORRUPT; of the last frame too, unless it has a sector of zeros, as one that a crash tore.
  *
  * The directory is locked: one writer. A write that fails has changed nothing and may be tried
  * again (no space is left); after a sync that failed the journal can only be closed.

@@ -5,6 +5,8 @@
 
 #define JOURNAL_MAGIC  0x4c4a5253u /* "SRJL" */
 #define JOURNAL_DIGEST 32u         /* where it lies in the head */
+#define JOURNAL_CHECK  12u         /* and the check */
+#define JOURNAL_SECTOR 512u        /* bytes that a disk writes as a whole, or not at all */
 
 static void journal_put_u32(uint8_t *to, uint32_t v)
 {
@@ -46,15 +48,26 @@ static void journal_frame_digest(const struct sr_host *host, const uint8_t *head
     journal_put_u64(out + 8, digest[1]);
 }
 
+/* Of the head but for itself and the digest; never 0. */
+static uint32_t journal_frame_check(const struct sr_host *host, const uint8_t *head)
+{
+    uint8_t numbers[JOURNAL_DIGEST];
+    uint64_t digest[2];
+    memcpy(numbers, head, sizeof(numbers));
+    journal_put_u32(numbers + JOURNAL_CHECK, 0);
+    host->digest(numbers, sizeof(numbers), digest);
+    return (uint32_t)digest[0] != 0 ? (uint32_t)digest[0] : 1;
+}
+
 void journal_frame_put(const struct sr_host *host, const struct journal_frame *f,
                        const uint8_t *bytes, uint8_t head[JOURNAL_HEAD])
 {
     journal_put_u32(head, JOURNAL_MAGIC);
     journal_put_u32(head + 4, (uint32_t)f->kind);
     journal_put_u32(head + 8, f->len);
-    journal_put_u32(head + 12, 0);
     journal_put_u64(head + 16, f->session);
     journal_put_u64(head + 24, f->offset);
+    journal_put_u32(head + JOURNAL_CHECK, journal_frame_check(host, head));
     journal_frame_digest(host, head, bytes, f->len, head + JOURNAL_DIGEST);
 }
 
@@ -78,6 +91,38 @@ bool journal_frame_is_whole(const struct sr_host *host, const uint8_t head[JOURN
     uint8_t digest[16];
     journal_frame_digest(host, head, bytes, journal_get_u32(head + 8), digest);
     return memcmp(digest, head + JOURNAL_DIGEST, sizeof(digest)) == 0;
+}
+
+/* Is a sector, or what of it lies in these bytes, nothing but zeros? */
+static bool journal_frame_has_gap(const uint8_t *bytes, size_t len, uint64_t at)
+{
+    for (size_t i = 0; i < len;) {
+        size_t end = i + JOURNAL_SECTOR - (size_t)((at + i) % JOURNAL_SECTOR);
+        end = end < len ? end : len;
+        bool is_gap = true;
+        for (; i < end; i++) {
+            is_gap = is_gap && bytes[i] == 0;
+        }
+        if (is_gap) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool journal_frame_was_whole(const struct sr_host *host, const uint8_t *bytes, size_t len,
+                             uint64_t at)
+{
+    struct journal_frame f;
+    if (len < JOURNAL_HEAD || journal_frame_has_gap(bytes, len, at)) {
+        return false;
+    }
+    if (!journal_frame_get(bytes, &f)) {
+        return true; /* a head that was written was one */
+    }
+    uint32_t check = journal_get_u32(bytes + JOURNAL_CHECK);
+    bool is_checked = check != 0 && check == journal_frame_check(host, bytes);
+    return len - JOURNAL_HEAD >= f.len || (check != 0 && !is_checked);
 }
 
 bool journal_frame_is_within(const struct sr_host *host, uint64_t session, const uint8_t *bytes,
