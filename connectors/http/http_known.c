@@ -65,8 +65,8 @@ static void http_known_headers(const struct http_known *k, uint32_t c, struct sr
 {
     struct sr_builder *e = sr_put_begin(out, c);
     for (uint32_t i = 0; i < k->headers && sr_put_room(e); i++) {
-        http_known_text(e, 0, k->header[2 * i]);
-        http_known_text(e, 1, k->header[2 * i + 1]);
+        http_known_text(e, 0, k->header[(size_t)2 * i]);
+        http_known_text(e, 1, k->header[(size_t)2 * i + 1]);
         sr_row_done(e);
     }
     sr_put_end(out, c);

@@ -17,7 +17,7 @@ static sr_rc http_tls_read(const struct sr_host *host, const char *path, char **
         len += rc == SR_OK ? got : 0;
     }
     (void)fs->close(f, NULL); /* only read */
-    if (rc == SR_OK && (len == HTTP_PEM_MAX || !strstr(text, "-----BEGIN "))) {
+    if (rc == SR_OK && text && (len == HTTP_PEM_MAX || !strstr(text, "-----BEGIN "))) {
         rc = host->fail(host, err, SR_ECONFIG, "%s is not in PEM form", path);
     }
     if (rc != SR_OK) {

@@ -40,7 +40,7 @@ struct socket_reader {
     uint32_t searched; /* bytes of the block without a delimiter */
     uint32_t *behind;  /* by record of the last poll: bytes up to behind its delimiter */
     struct sr_span *record;
-    uint32_t records;
+    uint32_t records, done; /* that the last poll showed; consumed of them */
 };
 
 static sr_rc socket_check(const void *conf, const struct sr_schema *schema,
@@ -196,7 +196,7 @@ static sr_rc socket_turn(struct socket_reader *r, struct sr_error *err)
     r->number = next.number;
     r->session = next.note.session;
     r->offset = next.note.offset;
-    r->searched = r->records = 0;
+    r->searched = r->records = r->done = 0;
     r->has_split = true;
     r->is_ended = r->is_finished = false;
     return SR_OK;
@@ -220,6 +220,7 @@ static uint32_t socket_cut(struct socket_reader *r)
         r->behind[n++] = at;
     }
     r->records = n;
+    r->done = 0;
     return n;
 }
 
@@ -362,17 +363,19 @@ static enum sr_polled socket_poll(void *reader, struct sr_poll *p, struct sr_err
     return socket_read(r, p, err);
 }
 
+/* Called more than once for a poll, when a checkpoint comes between its records. */
 static void socket_consume(void *reader, uint32_t number, uint32_t used)
 {
     struct socket_reader *r = reader;
-    if (number != r->number || used == 0 || used > r->records) {
+    if (number != r->number || used == 0 || used > r->records - r->done) {
         return;
     }
-    uint32_t bytes = r->behind[used - 1];
+    uint32_t before = r->done > 0 ? r->behind[r->done - 1] : 0;
+    r->done += used;
+    uint32_t bytes = r->behind[r->done - 1] - before;
     block_consume(&r->block, bytes);
     r->offset += bytes;
     r->searched -= r->searched < bytes ? r->searched : bytes;
-    r->records = 0;
 }
 
 static sr_rc socket_position(void *reader, uint32_t number, struct sr_out *note,

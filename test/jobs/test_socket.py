@@ -100,6 +100,22 @@ def a_connection_that_ends_is_made_again(p):
 
 
 @test
+def a_checkpoint_between_records_of_one_read_repeats_none(p):
+    def talk(c):
+        c.sendall(b"".join(b"%d,a\n" % i for i in range(4000)))
+        c.close()
+
+    server = Server(talk)
+    try:
+        options = "    reconnect: false\n    rate-limit: 20000\n"  # so slow that checkpoints come in between
+        ok(p.run("run", p.write("job.yaml", "execution.checkpointing.interval: 10ms\n" + READ % (server.port, options, "/"))))
+    finally:
+        server.close()
+    rows = b"".join(f.read_bytes() for f in (p.dir / "out").glob("part-*")).splitlines()
+    assert sorted(rows) == sorted(b"%d,a" % i for i in range(4000)), len(rows)
+
+
+@test
 def nobody_listening_and_no_such_name_are_said(p):
     with socket.create_server(("127.0.0.1", 0)) as s:
         port = s.getsockname()[1]
