@@ -300,3 +300,22 @@ def a_place_that_is_taken_or_none_is_said(p):
         assert words in done.stderr + done.stdout, (listen, done)
     done = ok(p.run("validate", job(p, KEPT + "\n    source.acknowledge: checkpoint")), 3)
     assert b"with a journal" in done.stderr + done.stdout, done
+
+
+@test
+def a_damaged_journal_ends_the_job_and_a_torn_one_loses_what_was_not_answered(p):
+    path = job(p, interval="10min")
+    hook = Hook(p, path).ready()
+    assert hook.send(b"first\n")[0] == 200 and hook.send(b"second\n")[0] == 200
+    hook.child.send_signal(SIGKILL)
+    hook.child.wait()
+    file, = (p.dir / "kept").glob("*.journal")
+    raw = file.read_bytes()
+    for at in (raw.index(b"first"), raw.index(b"second"), len(raw) - 1):  # the last frame is no torn one
+        file.write_bytes(raw[:at] + bytes([raw[at] ^ 1]) + raw[at + 1:])
+        done = ok(p.run("run", path, "--fresh", "-D", "restart-strategy.type=none"), 4)
+        assert b"is damaged" in done.stderr, done.stderr
+    file.write_bytes(raw + raw[-60:-20])  # as a crash within the next append leaves it
+    hook = Hook(p, path, "-D", "execution.checkpointing.interval=20ms")
+    wait_for("the rows", lambda: sorted(written(p)) == ["first", "second"] if (p.dir / "out").is_dir() else False)
+    hook.stop()
