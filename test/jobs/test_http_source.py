@@ -274,6 +274,22 @@ def too_much_at_once_is_answered_503_and_taken_later(p):
 
 
 @test
+def a_full_journal_is_answered_503_until_a_checkpoint_empties_it(p):
+    options = "    journal: kept\n    journal.max-size: 1 mb\n    source.max-body-size: 512 kb\n    format: raw"
+    hook = Hook(p, job(p, options, interval="10min")).ready()
+    body, status, sent = b"x" * 99_999 + b"\n", 200, 0
+    while status == 200 and sent < 100:
+        status, words, headers = hook.send(body)
+        sent += status == 200
+    assert status == 503 and "journal is full" in words and headers["Retry-After"] == "1", (status, words)
+    assert hook.send(None, "/health", "GET")[0] == 503
+    ok(p.run("savepoint", "--dir", p.dir / "saves"))
+    wait_for("room", lambda: hook.send(b"last\n")[0] == 200)
+    hook.stop()
+    assert len(written(p)) == sent + 1, (len(written(p)), sent)
+
+
+@test
 def it_speaks_https_with_a_certificate(p):
     if subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost", "-days", "1", "-keyout",
                        "key.pem", "-out", "cert.pem"], cwd=p.dir, capture_output=True).returncode != 0:
