@@ -1,4 +1,4 @@
-/* The tape: a stream by way of a journal, written by a thread of its own, on a disk that forgets. */
+/* The tape: a stream by way of a journal, written by a thread of its own, on a forgetful disk. */
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
