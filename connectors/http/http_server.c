@@ -1,6 +1,7 @@
 #include "connectors/http/http_server.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -425,11 +426,17 @@ static void http_server_no_log(void *cls, const char *fmt, va_list args)
     (void)cls, (void)fmt, (void)args; /* what one sender does wrong is told to that one */
 }
 
-/* Signals are for the threads of the program. */
+/* Starts the library's thread with a copy of the listening socket, which is the library's in any
+ * case: it closes what it was given when it fails, too. Signals are for the threads of the program.
+ */
 static sr_rc http_server_start(struct http_server *s, struct sr_error *err)
 {
     const struct sr_host *h = s->world.host;
     sigset_t all, before;
+    int listens = fcntl(s->listen.fd, F_DUPFD_CLOEXEC, 0);
+    if (listens < 0) {
+        return h->fail(h, err, SR_EIO, "cannot listen at %s: %s", s->place, strerrordesc_np(errno));
+    }
     (void)sigfillset(&all);
     if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0) {
         return h->fail(h, err, SR_EIO, "the signals of a thread cannot be set");
@@ -440,17 +447,19 @@ static sr_rc http_server_start(struct http_server *s, struct sr_error *err)
                                    {MHD_OPTION_HTTPS_MEM_CERT, 0, s->tls.certificate},
                                    {MHD_OPTION_END, 0, NULL}};
     struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
-    s->daemon = MHD_start_daemon(
-        flags, 0, NULL, NULL, http_call_access, &s->world, MHD_OPTION_EXTERNAL_LOGGER,
-        http_server_no_log, NULL, MHD_OPTION_LISTEN_SOCKET, s->listen.fd,
-        MHD_OPTION_CONNECTION_LIMIT, HTTP_CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
-        HTTP_IDLE_S, MHD_OPTION_NOTIFY_COMPLETED, http_call_completed, &s->world, MHD_OPTION_ARRAY,
-        s->tls.key ? tls : none, MHD_OPTION_END);
+    s->daemon = MHD_start_daemon(flags, 0, NULL, NULL, http_call_access, &s->world,
+                                 MHD_OPTION_EXTERNAL_LOGGER, http_server_no_log, NULL,
+                                 MHD_OPTION_LISTEN_SOCKET, listens, MHD_OPTION_CONNECTION_LIMIT,
+                                 HTTP_CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, HTTP_IDLE_S,
+                                 MHD_OPTION_NOTIFY_COMPLETED, http_call_completed, &s->world,
+                                 MHD_OPTION_ARRAY, s->tls.key ? tls : none, MHD_OPTION_END);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL); /* it was set a moment ago */
     if (!s->daemon) {
         return h->fail(h, err, SR_EIO, "no HTTP server can be started at %s%s", s->place,
                        s->tls.key ? " (are certificate and key a pair, in PEM form?)" : "");
     }
+    (void)close(s->listen.fd); /* the copy goes on */
+    s->listen.fd = -1;
     return SR_OK;
 }
 
