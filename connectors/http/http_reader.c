@@ -33,10 +33,11 @@ sr_rc http_reader_open(void *reader, const struct sr_source_open *o, struct sr_e
     r->metadata = o->metadata;
     r->metadatas = o->metadatas;
     r->columns = o->schema->fields;
-    if (r->conf->acknowledge.index == HTTP_CHECKPOINT && !o->is_checkpointed) {
-        return o->host->fail(o->host, err, SR_EFINAL,
-                             "source.acknowledge: checkpoint needs checkpoints: set "
-                             "execution.checkpointing.interval");
+    bool needs_checkpoints = r->conf->journal || r->conf->acknowledge.index == HTTP_CHECKPOINT;
+    if (needs_checkpoints && !o->is_checkpointed) {
+        return o->host->fail(o->host, err, SR_EFINAL, "%s: set execution.checkpointing.interval",
+                             r->conf->journal ? "the journal is never emptied without checkpoints"
+                                              : "source.acknowledge: checkpoint needs checkpoints");
     }
     sr_rc rc = r->conf->journal ? http_reader_open_tape(r, o->is_checkpointed, err) : SR_OK;
     if (rc == SR_OK) {

@@ -314,6 +314,10 @@ def a_place_that_is_taken_or_none_is_said(p):
     for listen, words in (("nowhere", b"host:port"), ("\"::1:80\"", b"brackets"), ("127.0.0.1:99999", b"host:port")):
         done = ok(p.run("validate", job(p, listen=listen)), 3)
         assert words in done.stderr + done.stdout, (listen, done)
+    for options in (KEPT, "    source.acknowledge: checkpoint\n    format: raw"):
+        text = (JOB % ("x", "127.0.0.1:0", options, "{line: STRING}")).replace("execution.checkpointing: {interval: x, dir: state}\n", "")
+        done = ok(p.run("run", p.write("none.yaml", text)), 1)
+        assert b"set execution.checkpointing.interval" in done.stderr, done.stderr
     done = ok(p.run("validate", job(p, KEPT + "\n    source.acknowledge: checkpoint")), 3)
     assert b"with a journal" in done.stderr + done.stdout, done
 

@@ -143,3 +143,16 @@ def what_is_no_plugin_is_a_clear_fault(p):
            head + "static const struct sr_source_type t = {.size = 8, .name = \"small\"};\n"
                   "static const struct sr_source_type *const ts[] = {&t, 0};\n"
                   "SR_PLUGIN(small) = {SR_ABI_MAJOR, SR_ABI_MINOR, \"small\", \"1\", \"\", .sources = ts};\n")
+
+
+@test
+def an_installed_program_finds_its_own_modules_and_says_when_one_is_missing(p):
+    flags(p)  # installs
+    program, = (p.dir / "root").rglob("bin/streamrun")
+    module, = (p.dir / "root").rglob("streamrun/http.so")
+    said = tool(p, program, "connectors")
+    assert re.search(r"^source +http ", said, re.M) and re.search(r"^sink +http ", said, re.M), said
+    module.unlink()
+    job = p.write("job.yaml", "sources: {e: {connector: http, format: raw, schema: {a: STRING}}}\nsinks: {o: {from: e, connector: blackhole}}\n")
+    done = subprocess.run([program, "validate", job], cwd=p.dir, capture_output=True, timeout=60)
+    assert done.returncode == 3 and b"it is a module of streamrun" in done.stderr + done.stdout, done
