@@ -96,6 +96,15 @@ static const struct http_answer http_ok = {MHD_HTTP_OK, "ok\n"};
 static const struct http_answer http_late = {MHD_HTTP_SERVICE_UNAVAILABLE,
                                              "not safe yet; it may be taken all the same\n"};
 
+/* Under the lock: those that wait too long. */
+static void http_server_expire(struct http_server *s, int64_t now_us)
+{
+    int64_t late_us = now_us - s->world.conf->request_timeout.us;
+    while (s->oldest && s->oldest->since_us < late_us) {
+        http_server_answer(s, s->oldest, &http_late);
+    }
+}
+
 /* What is queued, and nowhere else yet, is not taken. */
 static void http_server_refuse(struct http_server *s, const struct http_answer *why)
 {
@@ -271,6 +280,7 @@ bool http_server_take(struct http_server *s, struct http_call *c, struct http_po
 {
     bool is_by_checkpoint = s->world.conf->acknowledge.index == HTTP_CHECKPOINT;
     pthread_mutex_lock(&s->lock);
+    http_server_expire(s, c->since_us); /* the reader may be held up behind a full ring */
     const char *words = http_server_hinders(s, post->len);
     bool is_final = words || (!s->scribe && !is_by_checkpoint);
     if (words) {
@@ -375,11 +385,9 @@ int http_server_fd(const struct http_server *s) { return s->fd; }
 
 int64_t http_server_tend(struct http_server *s, int64_t now_us)
 {
-    int64_t late_us = now_us - s->world.conf->request_timeout.us, due_us = INT64_MAX;
+    int64_t due_us = INT64_MAX;
     pthread_mutex_lock(&s->lock);
-    while (s->oldest && s->oldest->since_us < late_us) {
-        http_server_answer(s, s->oldest, &http_late);
-    }
+    http_server_expire(s, now_us);
     if (s->retry_us != 0 && now_us >= s->retry_us) {
         s->retry_us = 0;
         scribe_again(s->scribe);

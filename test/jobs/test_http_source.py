@@ -290,6 +290,16 @@ def a_full_journal_is_answered_503_until_a_checkpoint_empties_it(p):
 
 
 @test
+def a_request_that_waits_too_long_is_answered_503(p):
+    options = "    source.acknowledge: checkpoint\n    source.request-timeout: 1 s\n    format: raw"
+    hook = Hook(p, job(p, options, interval="10min")).ready()
+    status, words, headers = hook.send(b"a\n")
+    assert status == 503 and "not safe yet" in words and headers["Retry-After"] == "1", (status, words)
+    hook.stop()
+    assert written(p) == ["a"]
+
+
+@test
 def it_speaks_https_with_a_certificate(p):
     if subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost", "-days", "1", "-keyout",
                        "key.pem", "-out", "cert.pem"], cwd=p.dir, capture_output=True).returncode != 0:
