@@ -37,6 +37,8 @@ static const struct args_option options_run[] = {
     {"fresh", NULL, 0, NULL, "start anew although an unfinished run left its state"},
     {"wait-lock", NULL, 0, "DURATION",
      "wait so long for a run of the job that is still going; else exit with 5"},
+    {"standby", NULL, 0, NULL,
+     "start from the newest state, or wait while another process runs the job and take over from it"},
     {"fail-on-dead-letter", NULL, 0, NULL, "exit with 6 when records were skipped"},
     COMMON};
 static const struct args_option options_resume[] = {
@@ -95,13 +97,16 @@ static const struct args_option options_connectors[] = {
     COMMON};
 
 const struct command commands[] = {
-    {"run", "JOB.yaml [-D KEY=VALUE]... [-p N] [--from PATH]\n                     [--claim-mode MODE] [--continue [--drain] | --fresh]\n                     [--allow-fallback] [-d | --supervise]",
+    {"run", "JOB.yaml [-D KEY=VALUE]... [-p N] [--from PATH]\n                     [--claim-mode MODE] [--continue [--drain] | --fresh | --standby]\n                     [--allow-fallback] [-d | --supervise]",
      "run a job", "Starts fresh unless told. When the newest checkpoint of this job belongs to a run that\n"
      "did not end by itself and a sink is exactly-once, it refuses: --continue goes on, --fresh\n"
      "starts again.\n"
      "With --continue a finished job takes what is new: new files, and what was appended to files\n"
      "that it had read. At the end of what is there windows stay open in the state and a last line\n"
-     "without its newline is left, for the next --continue; with --drain both are taken.", 1, options_run, command_run},
+     "without its newline is left, for the next --continue; with --drain both are taken.\n"
+     "With --standby it runs the job from its newest state if nobody does; else it waits, and takes\n"
+     "over at once when that process dies, or when it hangs for high-availability.lease-duration.\n"
+     "When the job finishes, is stopped, is canceled or fails, those who stand by end too.", 1, options_run, command_run},
     {"resume", "--from PATH [JOB.yaml]", "go on from a checkpoint or savepoint",
      "PATH: a checkpoint, a savepoint, a job's directory (the newest in it), a checkpoint directory\n"
      "that holds one job, a SQLite store (the newest in it) or store.db#chk-7. Without JOB.yaml the\n"

@@ -126,6 +126,7 @@ static bool control_is_meant(const struct cli *c, const char *name, const char *
                              const json_t *status)
 {
     const char *job = json_string_value(json_object_get(status, "name"));
+    if (strstr(id, RUNDIR_STANDBY)) return strcmp(id, name) == 0;
     if (strcmp(id, name) == 0 || (job && strcmp(job, name) == 0)) return true;
     const char *file = json_string_value(json_object_get(status, "file"));
     if (file && strcmp(file, cli_absolute(c, name)) == 0) return true;
@@ -181,7 +182,8 @@ enum cli_exit control_find(const struct cli *c, const char *dir, const char *nam
             continue;
         }
         const json_t *status = json_object_get(answer, "status");
-        if (status && (!name || control_is_meant(c, name, ids[i], status))) {
+        bool is_default = !name && !strstr(ids[i], RUNDIR_STANDBY);
+        if (status && (is_default || (name && control_is_meant(c, name, ids[i], status)))) {
             found = ids[i];
             const char *job = json_string_value(json_object_get(status, "name"));
             names = arena_printf(c->arena, "%s%s%s", names, n > 0 ? ", " : "", job ? job : ids[i]);

@@ -16,6 +16,7 @@
 struct rehearse {
     char name[128];    /* of the point that kills; "": none */
     int64_t nth;       /* passage that kills */
+    bool is_stop;      /* or stops */
     atomic_long count; /* relaxed: any thread may be the one that dies */
     char *trace;       /* REHEARSE_TRACE_BYTES shared with the file; NULL: none */
 };
@@ -26,7 +27,7 @@ static void rehearse_point(const struct env *e, const char *name)
     if (r->trace) (void)snprintf(r->trace, REHEARSE_TRACE_BYTES, "%s\n", name);
     if (*r->name && strcmp(name, r->name) == 0 &&
         atomic_fetch_add_explicit(&r->count, 1, memory_order_relaxed) + 1 == r->nth) {
-        (void)raise(SIGKILL); /* does not return */
+        (void)raise(r->is_stop ? SIGSTOP : SIGKILL); /* the latter does not return */
     }
 }
 
@@ -52,11 +53,17 @@ sr_rc rehearse_open(struct rehearse **out, struct cli *c, struct sr_error *err)
     if (!at && !trace) return SR_OK;
     struct rehearse *r = calloc(1, sizeof(*r));
     if (!r) return error_set(err, SR_ENOMEM, "out of memory");
-    const char *colon = at ? strrchr(at, ':') : NULL;
-    if (colon && (size_t)(colon - at) < sizeof(r->name)) {
-        memcpy(r->name, at, (size_t)(colon - at));
+    static const char stop[] = ":stop";
+    size_t len = at ? strlen(at) : 0;
+    char *name = at ? strdup(at) : NULL;
+    r->is_stop = name && len >= sizeof(stop) && strcmp(name + len - sizeof(stop) + 1, stop) == 0;
+    if (r->is_stop) name[len - sizeof(stop) + 1] = '\0';
+    const char *colon = name ? strrchr(name, ':') : NULL;
+    if (colon && (size_t)(colon - name) < sizeof(r->name)) {
+        memcpy(r->name, name, (size_t)(colon - name));
         r->nth = strtol(colon + 1, NULL, 10);
     }
+    free(name);
     sr_rc rc = trace ? rehearse_map(r, trace, err) : SR_OK;
     if (rc != SR_OK) {
         rehearse_close(r);

@@ -2,6 +2,7 @@
  *
  * STREAMRUN_REHEARSE=NAME:K        the process kills itself when the crash point NAME is passed the
  *                                  K-th time (from 1)
+ * STREAMRUN_REHEARSE=NAME:K:stop   it stops there (SIGSTOP), and goes on at SIGCONT
  * STREAMRUN_REHEARSE_TRACE=FILE    the name of the last crash point passed stands in FILE, whatever
  *                                  kills the process: it is written through a shared mapping
  *

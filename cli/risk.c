@@ -198,7 +198,8 @@ static void risk_restart(struct risk_world *w)
     }
     if (!w->plan->is_bounded) {
         risk_add(w, FAULT_NOTICE, risk_nowhere,
-                 "run it under systemd or the like, with --continue and Restart=on-failure",
+                 "start it a second time with --standby, or run it under systemd or the like, with "
+                 "--continue and Restart=on-failure",
                  "there is no standby: when the process is killed or the machine goes down, "
                  "somebody has to start the job again");
     }

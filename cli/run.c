@@ -9,13 +9,16 @@
 #include "cli/commands.h"
 #include "cli/detach.h"
 #include "cli/guard.h"
+#include "cli/lease.h"
 #include "cli/load.h"
 #include "cli/monitor.h"
+#include "cli/process.h"
 #include "cli/restore_from.h"
 #include "cli/retention.h"
 #include "cli/run.h"
 #include "cli/rundir.h"
 #include "cli/show.h"
+#include "cli/standby.h"
 #include "cli/summary.h"
 #include "cli/suspects.h"
 #include "cli/terminal.h"
@@ -42,6 +45,9 @@ struct run {
     struct detach detach;
     struct guard guard;
     bool is_guarded; /* this is an engine under a guard */
+    struct lease lease;
+    bool has_taken_over; /* from a process that may still be there; or will */
+    bool is_fenced;      /* another one has taken over from us */
     int listen_fd;
     int64_t lock_until_us; /* monotonic: how long a lock of another run is waited for; 0: not */
 };
@@ -91,6 +97,20 @@ static bool run_is_file(const char *path)
     return dot && (strcmp(dot, ".db") == 0 || strcmp(dot, ".sqlite") == 0);
 }
 
+static void run_on_locked(void *ctx, struct store *s)
+{
+    struct run *r = ctx;
+    /* The leader that was waited for answers nobody any more, dead or stopped. */
+    if (r->has_taken_over) rundir_forget(r->c, r->run_dir, r->loaded.job->id);
+    lease_start(&r->lease, s);
+}
+
+static void run_on_unlock(void *ctx)
+{
+    struct run *r = ctx;
+    lease_stop(&r->lease);
+}
+
 static void run_choose_store(struct run *r)
 {
     const struct settings *s = &r->loaded.job->settings;
@@ -101,7 +121,8 @@ static void run_choose_store(struct run *r)
                        "(execution.checkpointing.storage: jobmanager)");
     } else if (s->dir) {
         url = s->dir;
-    } else if (s->interval.us > 0 || args_has(r->args, "continue") || r->restore) {
+    } else if (s->interval.us > 0 || args_has(r->args, "continue") || r->restore ||
+               args_has(r->args, "standby")) {
         url = run_default_dir(r->c);
         cli_note(r->c, "checkpoints go to %s (execution.checkpointing.dir is not set)", url);
     } else if (is_bounded) {
@@ -116,6 +137,12 @@ static void run_choose_store(struct run *r)
                                         .is_flat = !s->has_subdir};
     r->tables_max = (uint64_t)s->savepoint_tables.bytes;
     r->filler = (struct store_filler){.fill = tables_fill, .ctx = &r->tables_max};
+    r->lease = (struct lease){
+        .cli = r->c, .job_name = r->loaded.job->name, .duration_us = s->lease.us, .stop_fd = -1};
+    if (strcmp(url, "memory:") == 0) return;
+    r->store_conf.on_locked = run_on_locked;
+    r->store_conf.on_unlock = run_on_unlock;
+    r->store_conf.ctx = r;
 }
 
 /* --- What to start from ----------------------------------------------------------------------- */
@@ -267,16 +294,67 @@ static enum cli_exit run_fall_back(struct run *r)
     return code;
 }
 
-static enum cli_exit run_open_store(struct run *r)
+/* For whom another process would take over: said once, and that the job may differ. */
+static void run_on_standby(void *ctx)
+{
+    struct run *r = ctx;
+    struct store_entry e;
+    struct sr_error ignored;
+    struct manifest *m = NULL;
+    const char *mine = r->loaded.job->description ? r->loaded.job->description : "";
+    if (store_peek(&r->c->env, &r->store_conf, r->c->arena, &e, &ignored) == SR_OK && !e.damage &&
+        store_load(&r->c->env, e.path, r->c->arena, &m, &ignored) == SR_OK &&
+        strcmp(m->description, mine) != 0) {
+        cli_note(r->c, "warning: the leader runs another edition of the job; at a takeover its "
+                       "state must fit this one");
+    }
+    r->has_taken_over = true; /* once it leads */
+    detach_running(&r->detach);
+}
+
+/* *is_over: there is nothing to lead, and the answer is the exit code. */
+static enum cli_exit run_stand_by(struct run *r, bool *is_over, struct sr_error *err)
+{
+    struct standby s = {.cli = r->c,
+                        .job = r->loaded.job,
+                        .run_dir = r->run_dir,
+                        .store_conf = &r->store_conf,
+                        .lease_us = r->loaded.job->settings.lease.us,
+                        .kills_hung = r->loaded.job->settings.kills_hung,
+                        .announce = run_on_standby,
+                        .ctx = r};
+    enum cli_exit code = CLI_OK;
+    switch (standby_wait(&s, &r->store, &code, err)) {
+    case STANDBY_LEADS:
+        *err = (struct sr_error){0}; /* of the tries before */
+        break;
+    case STANDBY_OVER:
+        *is_over = true;
+        break;
+    case STANDBY_FAILED:
+        break;
+    }
+    return code;
+}
+
+static enum cli_exit run_open_store(struct run *r, bool *is_over)
 {
     struct sr_error err = {0};
-    sr_rc rc = run_lock_store(r, &err);
+    sr_rc rc = SR_OK;
+    r->store_conf.holder = process_name(r->c->arena);
+    if (args_has(r->args, "standby")) {
+        enum cli_exit code = run_stand_by(r, is_over, &err);
+        if (*is_over) return code;
+        rc = err.rc;
+    } else {
+        rc = run_lock_store(r, &err);
+    }
     if (rc == SR_EBUSY) return cli_error(r->c, CLI_BUSY, &err);
     if (rc == SR_ECORRUPT) return cli_error(r->c, CLI_STATE, &err);
     if (rc == SR_EMISFIT) return cli_error(r->c, CLI_STATE, &err);
     if (rc != SR_OK) return cli_error(r->c, CLI_FAILED, &err);
     run_claim(r);
-    bool takes_any = args_has(r->args, "continue") && !r->restore;
+    bool takes_any = (args_has(r->args, "continue") || args_has(r->args, "standby")) && !r->restore;
     if (!takes_any && r->guard.deaths == 0) return CLI_OK;
     struct manifest *newest = NULL;
     rc = store_load_newest(r->store, r->c->arena, &newest, &err);
@@ -294,6 +372,13 @@ static enum cli_exit run_open_store(struct run *r)
 
 /* --- The job ---------------------------------------------------------------------------------- */
 
+/* Those who stand by need not take over. */
+static void run_say_end(struct run *r, const char *word)
+{
+    lease_stop(&r->lease);
+    store_say_end(r->store, word);
+}
+
 static void run_on_running(void *ctx)
 {
     struct run *r = ctx;
@@ -303,6 +388,7 @@ static void run_on_running(void *ctx)
 static void run_mark(struct run *r, enum manifest_end end)
 {
     struct sr_error err = {0};
+    if (end != MANIFEST_SUSPENDED) run_say_end(r, manifest_end_name(end));
     if (store_mark_end(r->store, end, &err) != SR_OK) {
         cli_note(r->c, "warning: the end of the run could not be noted: %s", err.words);
     }
@@ -360,6 +446,9 @@ static enum cli_exit run_suspended(struct run *r, const struct run_status *s)
 static enum cli_exit run_failed(struct run *r, const struct run_status *s, const struct sr_error *e)
 {
     (void)cli_fail(r->c, CLI_FAILED, "%s: the job failed: %s", codes_of(e->rc), e->words);
+    r->is_fenced = e->rc == SR_EFENCED;
+    if (r->is_fenced) return CLI_BUSY;
+    if (e->rc != SR_EUNKNOWN) run_say_end(r, "failed");
     if (*s->first_cause && strcmp(s->first_cause, e->words) != 0) {
         (void)cli_fail(r->c, CLI_FAILED, "its first cause, %u restarts before: %s", s->restarts,
                        s->first_cause);
@@ -423,8 +512,12 @@ static enum cli_exit run_supervise(struct run *r)
     struct monitor *monitor = NULL;
     const struct settings *settings = &r->loaded.job->settings;
     struct suspects suspects = {.path = NULL};
-    if (settings->poison_failures > 0 &&
-        suspects_open(&suspects, c, r->store, r->run_dir, r->loaded.job->id, &err) != SR_OK) {
+    sr_rc rc = SR_OK;
+    if (settings->poison_failures > 0) {
+        rc = (r->has_taken_over ? suspects_inherit : suspects_open)(
+            &suspects, c, r->store, r->run_dir, r->loaded.job->id, &err);
+    }
+    if (rc != SR_OK) {
         return cli_error(c, CLI_FAILED, &err);
     }
     if (r->is_guarded && suspects.crumbs) {
@@ -444,7 +537,7 @@ static enum cli_exit run_supervise(struct run *r)
                             .carry = r->is_guarded ? &r->guard.page->carry : NULL,
                             .on_running = run_on_running,
                             .ctx = r};
-    sr_rc rc = supervise_new(&job, &conf, &err);
+    rc = supervise_new(&job, &conf, &err);
     if (rc != SR_OK) return cli_error(c, cli_exit_of(rc), &err);
     bool is_detached = args_has(r->args, "detached");
     struct monitor_conf monitor_conf = {
@@ -466,7 +559,7 @@ static enum cli_exit run_supervise(struct run *r)
         code = run_ended(r, job, end, &err);
     }
     supervise_free(job);
-    suspects_close(&suspects, c);
+    suspects_close(&suspects, c, r->is_fenced);
     return code;
 }
 
@@ -501,8 +594,8 @@ static enum cli_exit run_listen(struct run *r)
     }
     if (r->is_guarded) guard_keep_socket(&r->guard, r->listen_fd);
     enum cli_exit code = run_supervise(r);
-    (void)close(r->listen_fd); /* a socket */
-    rundir_forget(r->c, r->run_dir, r->loaded.job->id);
+    (void)close(r->listen_fd);                                             /* a socket */
+    if (!r->is_fenced) rundir_forget(r->c, r->run_dir, r->loaded.job->id); /* else another's */
     return code;
 }
 
@@ -561,7 +654,12 @@ static enum cli_exit run_job(struct run *r)
     enum cli_exit wait = run_read_wait(r);
     if (wait != CLI_OK) return wait;
     run_choose_store(r);
-    if (!r->restore && !args_has(r->args, "continue")) {
+    if (args_has(r->args, "standby") && strcmp(r->store_conf.url, "memory:") == 0) {
+        return cli_fail(r->c, CLI_USAGE,
+                        "run: --standby takes over from checkpoints, and those in memory die with "
+                        "the process; set execution.checkpointing.dir");
+    }
+    if (!r->restore && !args_has(r->args, "continue") && !args_has(r->args, "standby")) {
         bool is_over = false;
         enum cli_exit code = run_check_unfinished(r, &is_over);
         if (code == CLI_OK && is_over) code = run_check_unfinished(r, &is_over);
@@ -583,8 +681,9 @@ static enum cli_exit run_job(struct run *r)
         if (!is_engine) return code;
     }
     monitor_block();
-    enum cli_exit code = run_open_store(r);
-    if (code == CLI_OK) code = run_listen(r);
+    bool is_over = false;
+    enum cli_exit code = run_open_store(r, &is_over);
+    if (code == CLI_OK && !is_over) code = run_listen(r);
     store_close(r->store);
     return code;
 }
@@ -602,6 +701,11 @@ enum cli_exit command_run(struct cli *c, const struct args *a)
     if ((from != NULL) + args_has(a, "continue") + args_has(a, "fresh") > 1) {
         return cli_fail(c, CLI_USAGE, "run: --from, --continue and --fresh exclude each other");
     }
+    if (args_has(a, "standby") && (from || args_has(a, "continue") || args_has(a, "fresh"))) {
+        return cli_fail(c, CLI_USAGE,
+                        "run: --standby starts from the newest state; leave out "
+                        "--from, --continue and --fresh");
+    }
     if (args_has(a, "drain") && !args_has(a, "continue")) {
         return cli_fail(c, CLI_USAGE,
                         "run: --drain belongs to --continue; other bounded runs drain anyway");
@@ -611,7 +715,7 @@ enum cli_exit command_run(struct cli *c, const struct args *a)
     if (code == CLI_USAGE) return code;
     show_faults(c, r.loaded.faults);
     if (code != CLI_OK) return code;
-    if (!from && !args_has(a, "continue") && !args_has(a, "fresh")) {
+    if (!from && !args_has(a, "continue") && !args_has(a, "fresh") && !args_has(a, "standby")) {
         from = r.loaded.job->settings.recovery_path;
     }
     if (!from && args_has(a, "claim-mode")) {

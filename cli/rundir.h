@@ -8,7 +8,8 @@
 
 #include "cli/cli.h"
 
-#define RUNDIR_BACKLOG 16 /* connections that wait to be taken */
+#define RUNDIR_STANDBY ".standby-" /* between a job's id and the pid of one that stands by */
+#define RUNDIR_BACKLOG 16          /* connections that wait to be taken */
 
 /* The directory, made if absent. `set` is run.dir or --run-dir; NULL: not set. */
 sr_rc rundir_open(const struct cli *c, const char *set, const char **dir, struct sr_error *err);

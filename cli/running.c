@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "cli/commands.h"
 #include "cli/control.h"
@@ -189,6 +190,26 @@ static void running_checkpoints(const struct cli *c, const json_t *k)
     fputc('\n', c->out);
 }
 
+/* Those who would take over from this job. */
+static void running_standbys(const struct cli *c, const struct args *a, const char *job_id)
+{
+    struct sr_error ignored;
+    const char *dir = NULL;
+    if (rundir_open(c, args_value(a, "run-dir"), &dir, &ignored) != SR_OK) return;
+    const char *const *ids = rundir_ids(c, dir);
+    uint64_t n = 0;
+    size_t len = strlen(job_id);
+    for (uint32_t i = 0; ids && ids[i]; i++) {
+        int fd = -1;
+        bool is_one = strncmp(ids[i], job_id, len) == 0 &&
+                      strncmp(ids[i] + len, RUNDIR_STANDBY, strlen(RUNDIR_STANDBY)) == 0;
+        if (!is_one || rundir_connect(c, dir, ids[i], &fd, &ignored) != SR_OK) continue;
+        (void)close(fd); /* only asked whether it is there */
+        n++;
+    }
+    if (n > 0) fprintf(c->out, "standby: %" PRIu64 " stand by to take over\n", n);
+}
+
 enum cli_exit command_status(struct cli *c, const struct args *a)
 {
     json_t *answer = NULL;
@@ -211,6 +232,7 @@ enum cli_exit command_status(struct cli *c, const struct args *a)
                 show_many(c->arena, (uint64_t)running_int(s, "restarts"), "time"),
                 running_text(s, "root-exception"));
     }
+    running_standbys(c, a, running_text(s, "jid"));
     running_nodes(c, json_object_get(s, "vertices"));
     json_decref(answer);
     return CLI_OK;

@@ -6,6 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "engine/base/error.h"
+
 /* Shared, so that what was written is there after the process died. */
 static struct crumbs *suspects_map(const char *path)
 {
@@ -19,8 +21,9 @@ static struct crumbs *suspects_map(const char *path)
     return at == MAP_FAILED ? NULL : at;
 }
 
-sr_rc suspects_open(struct suspects *s, const struct cli *c, struct store *store,
-                    const char *run_dir, const char *job_id, struct sr_error *err)
+/* The paths of both files. */
+static sr_rc suspects_place(struct suspects *s, const struct cli *c, struct store *store,
+                            const char *run_dir, const char *job_id, struct sr_error *err)
 {
     memset(s, 0, sizeof(*s));
     if (store_is_durable(store)) {
@@ -31,19 +34,46 @@ sr_rc suspects_open(struct suspects *s, const struct cli *c, struct store *store
         s->path = arena_printf(c->arena, "%s/%s.poison", run_dir, job_id);
     }
     s->crumbs_path = s->path ? arena_printf(c->arena, "%s.crumbs", s->path) : NULL;
-    if (!s->crumbs_path) return SR_ENOMEM;
+    return s->crumbs_path ? SR_OK : error_set(err, SR_ENOMEM, "out of memory");
+}
+
+static void suspects_no_crumbs(const struct suspects *s, const struct cli *c, int number)
+{
+    cli_note(c, "warning: %s: %s: a record that kills the process will not be found",
+             s->crumbs_path, strerrordesc_np(number));
+}
+
+sr_rc suspects_open(struct suspects *s, const struct cli *c, struct store *store,
+                    const char *run_dir, const char *job_id, struct sr_error *err)
+{
+    sr_rc rc = suspects_place(s, c, store, run_dir, job_id, err);
+    if (rc != SR_OK) return rc;
     s->crumbs = suspects_map(s->crumbs_path);
-    if (!s->crumbs) {
-        cli_note(c, "warning: %s: %s: a record that kills the process will not be found",
-                 s->crumbs_path, strerrordesc_np(errno));
-    }
+    if (!s->crumbs) suspects_no_crumbs(s, c, errno);
     return SR_OK;
 }
 
-void suspects_close(struct suspects *s, const struct cli *c)
+sr_rc suspects_inherit(struct suspects *s, const struct cli *c, struct store *store,
+                       const char *run_dir, const char *job_id, struct sr_error *err)
+{
+    sr_rc rc = suspects_place(s, c, store, run_dir, job_id, err);
+    if (rc != SR_OK) return rc;
+    struct crumbs *old = suspects_map(s->crumbs_path);
+    const char *mine = arena_printf(c->arena, "%s.new", s->crumbs_path);
+    if (mine) (void)unlink(mine); /* what a crash left */
+    s->crumbs = mine ? suspects_map(mine) : NULL;
+    if (s->crumbs && old) memcpy(s->crumbs, old, sizeof(*old));
+    if (!s->crumbs || rename(mine, s->crumbs_path) != 0) suspects_no_crumbs(s, c, errno);
+    if (old) (void)munmap(old, sizeof(*old)); /* cannot fail */
+    return SR_OK;
+}
+
+void suspects_close(struct suspects *s, const struct cli *c, bool is_fenced)
 {
     struct sr_error ignored; /* an empty one left behind does no harm */
     if (s->crumbs) (void)munmap(s->crumbs, sizeof(struct crumbs));
-    if (s->crumbs_path) (void)c->env.files->remove(c->env.files, s->crumbs_path, &ignored);
+    if (s->crumbs_path && !is_fenced) {
+        (void)c->env.files->remove(c->env.files, s->crumbs_path, &ignored);
+    }
     s->crumbs = NULL;
 }

@@ -16,6 +16,10 @@ struct suspects {
 
 sr_rc suspects_open(struct suspects *s, const struct cli *c, struct store *store,
                     const char *run_dir, const char *job_id, struct sr_error *err);
-void suspects_close(struct suspects *s, const struct cli *c); /* the job ended by itself */
+/* As suspects_open, from a process that may still write to its crumbs: they are copied first. */
+sr_rc suspects_inherit(struct suspects *s, const struct cli *c, struct store *store,
+                       const char *run_dir, const char *job_id, struct sr_error *err);
+/* The job ended by itself; or another process goes on with it, and the files are its own. */
+void suspects_close(struct suspects *s, const struct cli *c, bool is_fenced);
 
 #endif

@@ -106,6 +106,53 @@ static sr_rc store_fill(struct store *s, const struct store_conf *conf, struct s
     return SR_OK;
 }
 
+sr_rc store_lock(struct store *s, const char *path, struct sr_error *err)
+{
+    const struct store_conf *conf = s->conf;
+    const struct lock_conf lock = {.path = path, .job_name = s->job_name, .holder = conf->holder};
+    sr_rc rc = conf->seize ? lock_seize(&s->lock, s->env, &lock, conf->seize, err)
+                           : lock_take(&s->lock, s->env, &lock, err);
+    if (rc == SR_OK && conf->on_locked) {
+        s->on_unlock = conf->on_unlock;
+        s->ctx = conf->ctx;
+        conf->on_locked(conf->ctx, s);
+    }
+    store_point(s->env, STORE_LOCKED);
+    return rc;
+}
+
+/* What a conf names: its type, and where. */
+static sr_rc store_resolve(const struct store_conf *conf, struct arena *a, struct store_url *out,
+                           struct sr_error *err)
+{
+    sr_rc rc = store_url_parse(conf->url, a, out, err);
+    if (rc == SR_OK && out->type == &store_dir_type && !conf->is_flat &&
+        store_is_job_id(conf->job_id)) {
+        out->path = durable_join(a, out->path, conf->job_id);
+        rc = out->path ? rc : error_set(err, SR_ENOMEM, "open the checkpoint store: out of memory");
+    }
+    return rc;
+}
+
+sr_rc store_look_lock(const struct env *env, const struct store_conf *conf, struct lock_sight *out,
+                      struct sr_error *err)
+{
+    struct store_url url = {0};
+    struct arena *a = arena_new();
+    sr_rc rc = a ? store_resolve(conf, a, &url, err)
+                 : error_set(err, SR_ENOMEM, "look at the lock: out of memory");
+    if (rc == SR_OK && !url.type->lock_name) {
+        rc = error_set(err, SR_EABSENT, "checkpoints in memory are no one else's");
+    }
+    if (rc == SR_OK) {
+        const char *path = arena_printf(a, "%s%s", url.path, url.type->lock_name);
+        rc = path ? lock_look(env, path, out, err)
+                  : error_set(err, SR_ENOMEM, "look at the lock: out of memory");
+    }
+    arena_free(a);
+    return rc;
+}
+
 sr_rc store_open_at(struct store **out, const struct env *env, const struct store_type *type,
                     const char *place, const struct store_conf *conf, struct sr_error *err)
 {
@@ -124,6 +171,7 @@ sr_rc store_open_at(struct store **out, const struct env *env, const struct stor
     s->arena = a;
     s->type = type;
     s->place = place ? arena_text(a, place) : NULL;
+    s->conf = conf;
     sr_rc rc = store_fill(s, conf, err);
     if (rc == SR_OK) {
         rc = s->type->open(s, err);
@@ -136,6 +184,7 @@ sr_rc store_open_at(struct store **out, const struct env *env, const struct stor
         return rc;
     }
     sr_assert(s->attempt > 0);
+    s->conf = NULL;
     *out = s;
     return SR_OK;
 }
@@ -145,16 +194,10 @@ sr_rc store_open(struct store **out, const struct env *env, const struct store_c
 {
     struct store_url url = {0};
     struct arena *a = arena_new();
-    sr_rc rc = a ? store_url_parse(conf->url, a, &url, err)
+    sr_rc rc = a ? store_resolve(conf, a, &url, err)
                  : error_set(err, SR_ENOMEM, "open the checkpoint store: out of memory");
-    const char *place = url.path;
-    if (rc == SR_OK && url.type == &store_dir_type && !conf->is_flat &&
-        store_is_job_id(conf->job_id)) {
-        place = durable_join(a, url.path, conf->job_id);
-        rc = place ? SR_OK : error_set(err, SR_ENOMEM, "open the checkpoint store: out of memory");
-    }
     if (rc == SR_OK) {
-        rc = store_open_at(out, env, url.type, place, conf, err);
+        rc = store_open_at(out, env, url.type, url.path, conf, err);
     }
     arena_free(a);
     return rc;
@@ -168,9 +211,26 @@ void store_close(struct store *s)
     if (s->type) {
         s->type->close(s);
     }
+    if (s->on_unlock) {
+        s->on_unlock(s->ctx);
+    }
     lock_release(s->lock);
     arena_free(s->arena);
     free(s);
+}
+
+sr_rc store_beat(struct store *s, struct sr_error *err) { return lock_beat(s->lock, err); }
+
+void store_say_end(struct store *s, const char *word)
+{
+    if (s->lock) {
+        lock_say_end(s->lock, word);
+    }
+}
+
+const char *store_end_before(const struct store *s)
+{
+    return s->lock ? lock_end_before(s->lock) : "";
 }
 
 uint64_t store_attempt(const struct store *s) { return s->attempt; }

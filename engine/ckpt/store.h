@@ -34,6 +34,7 @@
 #define SR_CKPT_STORE_H
 
 #include "engine/base/env.h"
+#include "engine/ckpt/lock.h"
 #include "engine/ckpt/manifest.h"
 
 struct store;
@@ -111,13 +112,28 @@ struct store_conf {
     uint32_t retained;   /* checkpoints of the own lineage that are kept, at least 1 */
     const char *run_dir; /* where the lock lies for "memory:" */
     const struct store_filler *filler; /* of savepoints in SQLite files; NULL: no tables */
-    bool is_flat; /* a directory is one job's, without JOB-ID/ in it (create-subdir: false) */
+    bool is_flat;       /* a directory is one job's, without JOB-ID/ in it (create-subdir: false) */
+    const char *holder; /* of the lock: struct lock_conf */
+    /* Whose lock is seized if it has not moved since; NULL: a held lock is SR_EBUSY. */
+    const struct lock_sight *seize;
+    /* The lock is held, all else is still to come: from now on store_beat may be called, from one
+     * other thread, until on_unlock returns, which comes before the store lets go of it. Both or
+     * none. */
+    void (*on_locked)(void *ctx, struct store *s);
+    void (*on_unlock)(void *ctx);
+    void *ctx;
 };
 
 /* Opens for running: makes what is absent, takes the lock and the next attempt. */
 sr_rc store_open(struct store **out, const struct env *env, const struct store_conf *conf,
                  struct sr_error *err);
-void store_close(struct store *s);             /* NULL allowed */
+void store_close(struct store *s); /* NULL allowed */
+/* Shows those who wait that the leader lives. SR_EFENCED: another process has taken over. */
+sr_rc store_beat(struct store *s, struct sr_error *err);
+/* Tells those who wait that the job ended, in one word: with no beat going on any more. */
+void store_say_end(struct store *s, const char *word);
+/* What the leader before us told so; "": nothing. */
+const char *store_end_before(const struct store *s);
 uint64_t store_attempt(const struct store *s); /* of this run, > 0 */
 /* Highest checkpoint id ever used, savepoints too; 0: none. The next one must be above it. */
 uint64_t store_newest_id(const struct store *s);
@@ -181,6 +197,9 @@ struct store_list {
  * SQLite store or `store.db#chk-7`, urls too. SR_EABSENT: nothing is there. */
 sr_rc store_find(const struct env *env, const char *path, struct arena *a, struct store_list *out,
                  struct sr_error *err);
+/* How the lock of a job's store looks; SR_EABSENT: checkpoints in memory. */
+sr_rc store_look_lock(const struct env *env, const struct store_conf *conf, struct lock_sight *out,
+                      struct sr_error *err);
 /* The newest checkpoint of a job in a store url, with `damage` if it has any; SR_EABSENT: none, or
  * none that anything would go on from. */
 sr_rc store_peek(const struct env *env, const struct store_conf *conf, struct arena *a,

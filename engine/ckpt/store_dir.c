@@ -135,7 +135,7 @@ static sr_rc store_dir_empty(const struct store *s, const char *dir, struct sr_e
 static sr_rc store_dir_prepare(struct store *s, struct sr_error *err)
 {
     struct store_dir *own = s->own;
-    const char *lock = durable_join(s->arena, s->place, "LOCK");
+    const char *lock = arena_printf(s->arena, "%s%s", s->place, s->type->lock_name);
     const char *shared = durable_join(s->arena, s->place, "shared");
     own->counters = durable_join(s->arena, s->place, COUNTERS_NAME);
     own->trash = durable_join(s->arena, s->place, "trash");
@@ -144,9 +144,8 @@ static sr_rc store_dir_prepare(struct store *s, struct sr_error *err)
     }
     sr_rc rc = durable_make_dirs(s->env, s->place, err);
     if (rc == SR_OK) {
-        rc = lock_take(&s->lock, s->env, lock, s->job_name, err);
+        rc = store_lock(s, lock, err);
     }
-    store_point(s->env, STORE_LOCKED);
     if (rc == SR_OK) {
         rc = durable_make_dirs(s->env, shared, err);
     }
@@ -769,4 +768,5 @@ const struct store_type store_dir_type = {
     .use_id = store_dir_use_id,
     .redo_name = "/redo",
     .claim_name = "/claimed",
+    .lock_name = "/LOCK",
 };

@@ -23,7 +23,7 @@ static sr_rc store_memory_lock(struct store *s, struct sr_error *err)
     if (!path) {
         return error_set(err, SR_ENOMEM, "lock the job: out of memory");
     }
-    return lock_take(&s->lock, s->env, path, s->job_name, err);
+    return store_lock(s, path, err);
 }
 
 /* Nothing is left to count attempts with, and they must grow over processes: the wall clock

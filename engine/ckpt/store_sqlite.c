@@ -101,7 +101,7 @@ static sr_rc store_sqlite_make_file(const struct store *s, const char *build, st
 
 static sr_rc store_sqlite_prepare(struct store *s, struct sr_error *err)
 {
-    const char *lock = arena_printf(s->arena, "%s.lock", s->place);
+    const char *lock = arena_printf(s->arena, "%s%s", s->place, s->type->lock_name);
     const char *build = arena_printf(s->arena, "%s.new", s->place);
     char *dir = arena_text(s->arena, s->place);
     if (!lock || !build || !dir) {
@@ -111,9 +111,8 @@ static sr_rc store_sqlite_prepare(struct store *s, struct sr_error *err)
     slash[slash == dir ? 1 : 0] = '\0';
     sr_rc rc = durable_make_dirs(s->env, dir, err);
     if (rc == SR_OK) {
-        rc = lock_take(&s->lock, s->env, lock, s->job_name, err);
+        rc = store_lock(s, lock, err);
     }
-    store_point(s->env, STORE_LOCKED);
     return rc == SR_OK ? store_sqlite_make_file(s, build, err) : rc;
 }
 
@@ -439,4 +438,5 @@ const struct store_type store_sqlite_type = {
     .use_id = store_sqlite_use_id,
     .redo_name = ".redo",
     .claim_name = ".claimed",
+    .lock_name = ".lock",
 };

@@ -2,7 +2,6 @@
 #ifndef SR_CKPT_STORE_TYPE_H
 #define SR_CKPT_STORE_TYPE_H
 
-#include "engine/ckpt/lock.h"
 #include "engine/ckpt/store.h"
 
 #define STORE_PATH_MAX 4096u /* bytes of a path */
@@ -29,6 +28,7 @@ struct store_type {
     sr_rc (*use_id)(struct store *s, uint64_t id, struct sr_error *err);
     const char *redo_name;  /* of the directory, behind `place`; NULL: none */
     const char *claim_name; /* of the file, behind `place`; NULL: it claims nothing */
+    const char *lock_name;  /* of the lock, behind `place`; NULL: where the type says */
 };
 
 struct store {
@@ -45,6 +45,9 @@ struct store {
     uint64_t savepoint; /* number of one whose checkpoint may still be published; 0: none */
     sr_rc dead;         /* SR_EUNKNOWN or SR_EFENCED: nothing more is done */
     struct lock *lock;
+    const struct store_conf *conf; /* while it opens */
+    void (*on_unlock)(void *ctx);  /* NULL: nobody was told of the lock */
+    void *ctx;
     void *own; /* the type's */
 };
 
@@ -66,6 +69,9 @@ sr_rc store_url_parse(const char *url, struct arena *a, struct store_url *out,
                       struct sr_error *err);
 
 void store_point(const struct env *env, enum store_point p);
+
+/* Takes the lock, or seizes it as the conf says. */
+sr_rc store_lock(struct store *s, const char *path, struct sr_error *err);
 
 /* Orders, digests, checks and encodes: what publishing and savepoints begin with. */
 sr_rc store_seal(struct manifest *m, struct sr_out *metadata, struct sr_error *err);

@@ -13,10 +13,10 @@
         .key = name, .kind = SETTINGS_LATER, .harmless = __VA_ARGS__ \
     }
 /* Some values are taken with a warning: they ask for another way to the same results. */
-#define INSTEAD(name, harmless_values, taken_values, words)                              \
-    {                                                                                    \
-        .key = name, .kind = SETTINGS_LATER, .harmless = harmless_values,                \
-        .taken = taken_values, .instead = words                                          \
+#define INSTEAD(name, harmless_values, taken_values, words)                                      \
+    {                                                                                            \
+        .key = name, .kind = SETTINGS_LATER, .harmless = harmless_values, .taken = taken_values, \
+        .instead = words                                                                         \
     }
 #define LATER_ANYHOW(name)                                    \
     {                                                         \
@@ -115,7 +115,11 @@ const struct foreign foreign_keys[] = {
 
     LATER("high-availability", "none"), LATER("high-availability.type", "none"),
     LATER("recovery.mode", "none|standalone"),
-    IGNORED("high-availability."), IGNORED("recovery."),
+    IGNORED("high-availability.zookeeper."), IGNORED("high-availability.storageDir"),
+    IGNORED("high-availability.cluster-id"), IGNORED("high-availability.jobmanager."),
+    IGNORED("high-availability.use-old-ha-services"), IGNORED("high-availability.job."),
+    IGNORED("high-availability.kubernetes.leader-election.renew-deadline"),
+    IGNORED("high-availability.kubernetes.leader-election.retry-period"), IGNORED("recovery."),
 
     IDLE("metrics."), IDLE("traces."), IDLE("events."),
 

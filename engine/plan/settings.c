@@ -155,6 +155,16 @@ const struct sr_opt settings_opts[] = {
         .max = SETTINGS_ALWAYS, .flags = SR_OPT_OURS,
         .doc = "A savepoint in an SQLite file has its state as tables too, for people to query, when "
                "it is not larger than this; 0: never. They take as much room again."),
+    SET("high-availability.lease-duration", lease, .def = "15 s",
+        .aliases = SETTINGS_OLDER("high-availability.kubernetes.leader-election.lease-duration"),
+        .min = 500 * SETTINGS_MS, .max = SETTINGS_ALWAYS, .flags = SR_OPT_OURS,
+        .doc = "A process that stands by (`run --standby`) takes over a job whose process is "
+               "stopped or hangs when its beat in the store's lock file stood still for so long; "
+               "when the process is gone it does so at once."),
+    SET("high-availability.kill-hung-leader", kills_hung, .def = "true", .flags = SR_OPT_OURS,
+        .doc = "The process whose job is taken over because it is stopped or hangs is killed, if it "
+               "runs on this machine: so it lets go of the files that it has locked, as those of "
+               "SQLite. Without it, and elsewhere, the store's fence refuses whatever it still does."),
     SET("run.dir", run_dir, .flags = SR_OPT_PATH | SR_OPT_OURS,
         .doc = "Directory of the sockets and locks of running jobs. Without it "
                "$STREAMRUN_RUN_DIR, else /tmp/streamrun-UID."),

@@ -39,6 +39,8 @@ struct settings {
     int64_t exp_attempts;
     int64_t poison_failures; /* poison.max-failures; 0: none are counted */
     /* ours */
+    sr_duration lease;       /* high-availability.lease-duration */
+    bool kills_hung;         /* high-availability.kill-hung-leader */
     const char *run_dir;     /* run.dir */
     const char *log_file;    /* log.file */
     const char *plugins_dir; /* plugins.dir */

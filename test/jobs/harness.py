@@ -56,7 +56,8 @@ class Place:
         kw.setdefault("stdin", subprocess.DEVNULL)
         kw.setdefault("stdout", subprocess.PIPE)
         kw.setdefault("stderr", subprocess.PIPE)
-        child = subprocess.Popen([self.binary, *map(str, args)], cwd=self.dir, env=self.env, **kw)
+        env = {**self.env, **kw.pop("env", {})}
+        child = subprocess.Popen([self.binary, *map(str, args)], cwd=self.dir, env=env, **kw)
         self.children.append(child)
         return child
 

@@ -174,22 +174,56 @@ START_TEST(counters_are_read_as_written_or_refused)
 }
 END_TEST
 
+static const struct lock_conf lock_conf = {.path = "/LOCK", .job_name = "hits"};
+
 START_TEST(a_lock_names_its_holder_whatever_lies_in_the_file)
 {
     struct sr_error err;
     struct lock *first = NULL;
     struct lock *second = NULL;
     begin();
-    ck_assert_int_eq(lock_take(&first, &env, "/LOCK", "hits", &err), SR_OK);
-    ck_assert_int_eq(lock_take(&second, &env, "/LOCK", "hits", &err), SR_EBUSY);
+    ck_assert_int_eq(lock_take(&first, &env, &lock_conf, &err), SR_OK);
+    ck_assert_int_eq(lock_take(&second, &env, &lock_conf, &err), SR_EBUSY);
     ck_assert_msg(strstr(err.words, "'hits'") && strstr(err.words, "pid "), "%s", err.words);
     ck_assert_int_eq(disk_put(disk, "/LOCK", "\xff\n\0x", 4), SR_OK);
-    ck_assert_int_eq(lock_take(&second, &env, "/LOCK", "hits", &err), SR_EBUSY);
+    ck_assert_int_eq(lock_take(&second, &env, &lock_conf, &err), SR_EBUSY);
     ck_assert_msg(strstr(err.words, "another process"), "%s", err.words);
     lock_release(first);
-    ck_assert_int_eq(lock_take(&second, &env, "/LOCK", "hits", &err), SR_OK);
+    ck_assert_int_eq(lock_take(&second, &env, &lock_conf, &err), SR_OK);
     lock_release(second);
     lock_release(NULL);
+    end();
+}
+END_TEST
+
+START_TEST(a_lock_is_seized_only_from_a_holder_that_does_not_move)
+{
+    struct sr_error err;
+    struct lock *first = NULL;
+    struct lock *second = NULL;
+    struct lock *third = NULL;
+    struct lock_sight seen;
+    begin();
+    ck_assert_int_eq(lock_take(&first, &env, &lock_conf, &err), SR_OK);
+    ck_assert_int_eq(lock_look(&env, "/LOCK", &seen, &err), SR_OK);
+    ck_assert_int_eq(lock_beat(first, &err), SR_OK);
+    ck_assert_int_eq(lock_seize(&second, &env, &lock_conf, &seen, &err), SR_EBUSY);
+    ck_assert_int_eq(lock_look(&env, "/LOCK", &seen, &err), SR_OK);
+    ck_assert_msg(strstr(seen.text, "beat 00000000000000000001\n"), "%s", seen.text);
+    ck_assert_int_eq(lock_seize(&second, &env, &lock_conf, &seen, &err), SR_OK);
+    ck_assert_int_eq(lock_seize(&third, &env, &lock_conf, &seen, &err), SR_EBUSY);
+    ck_assert_int_eq(lock_beat(first, &err), SR_EFENCED);
+    ck_assert_int_eq(lock_beat(second, &err), SR_OK);
+    lock_release(first); /* frees nobody's lock but its own */
+    ck_assert_int_eq(lock_take(&third, &env, &lock_conf, &err), SR_EBUSY);
+    lock_say_end(second, "finished");
+    lock_release(second);
+    ck_assert_int_eq(lock_take(&third, &env, &lock_conf, &err), SR_OK);
+    ck_assert_str_eq(lock_end_before(third), "finished");
+    lock_release(third);
+    ck_assert_int_eq(lock_seize(&third, &env, &lock_conf, &seen, &err), SR_OK);
+    ck_assert_str_eq(lock_end_before(third), ""); /* that one was killed */
+    lock_release(third);
     end();
 }
 END_TEST
@@ -198,4 +232,5 @@ UNIT_MAIN("durable", made_directories_outlive_a_power_loss,
           a_replaced_file_is_the_old_one_or_the_new_one, failing_to_look_is_not_absence,
           a_tree_is_removed_and_absence_is_fine, a_number_is_decimal_and_has_one_form,
           reading_has_a_bound, counters_are_read_as_written_or_refused,
-          a_lock_names_its_holder_whatever_lies_in_the_file)
+          a_lock_names_its_holder_whatever_lies_in_the_file,
+          a_lock_is_seized_only_from_a_holder_that_does_not_move)
