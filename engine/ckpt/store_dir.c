@@ -470,7 +470,7 @@ static sr_rc store_dir_confirm(const struct store *s, struct sr_error *err)
 #ifndef MUTANT_SKIP_DIR_FSYNC
     rc = s->env->files->sync_dir(s->env->files, s->place, err);
 #endif
-#ifndef MUTANT_SKIP_RECHECK /* a mutant that trusts a rename which came too late */
+#ifndef MUTANT_RACE_SKIP_RECHECK /* a mutant that trusts a rename which came too late */
     if (rc == SR_OK) {
         rc = store_dir_check_fence(s, err);
     }
