@@ -93,6 +93,15 @@ static const char *control_state(enum run_state s)
     return "RUNNING";
 }
 
+/* In milliseconds, as Flink's REST names them where it does. */
+static json_t *control_phases_json(const struct run_phases *p)
+{
+    return json_pack("{s:f, s:f, s:f, s:f, s:f}", "alignment_duration",
+                     (double)p->alignment_us / 1000, "sync_duration", (double)p->sync_us / 1000,
+                     "async_duration", (double)p->async_us / 1000, "store_duration",
+                     (double)p->store_us / 1000, "show_duration", (double)p->show_us / 1000);
+}
+
 static json_t *control_node_json(const struct run_node_status *n)
 {
     json_t *j =
@@ -132,6 +141,8 @@ json_t *control_status_json(struct supervise *job, const struct plan *plan)
         (json_int_t)(s.checkpoint_last_us / 1000), "last-size", (json_int_t)s.checkpoint_last_bytes,
         "vertices", nodes);
     json_object_set_new(j, "pid", json_integer(getpid()));
+    json_object_set_new(json_object_get(j, "checkpoints"), "last-phases",
+                        control_phases_json(&s.phases));
     if (plan->job->file) json_object_set_new(j, "file", json_string(plan->job->file));
     if (*s.first_cause) json_object_set_new(j, "root-exception", json_string(s.first_cause));
     if (*s.checkpoint_failure) {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -63,6 +64,13 @@ sr_rc thread_start(struct thread **out, const char *name, void (*run)(void *arg)
     }
     *out = t;
     return SR_OK;
+}
+
+#define THREAD_BACK_NICE 5 /* a third of what others get, when all are ready */
+
+void thread_step_back(void)
+{
+    (void)setpriority(PRIO_PROCESS, (id_t)gettid(), THREAD_BACK_NICE); /* a kindness only */
 }
 
 void thread_join(struct thread *t)

@@ -8,6 +8,8 @@ struct thread;
 
 sr_rc thread_start(struct thread **out, const char *name, void (*run)(void *arg), void *arg,
                    struct sr_error *err);
+/* The calling thread: others that are ready run most of the time. */
+void thread_step_back(void);
 void thread_join(struct thread *t); /* waits for its end, and frees it; NULL allowed */
 
 /* A place to wait: one waiter, any number of wakers. A wake before the wait is not lost. */

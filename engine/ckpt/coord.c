@@ -126,6 +126,14 @@ struct coord_cmd coord_saved(struct coord *c, uint64_t checkpoint)
     return (struct coord_cmd){COORD_STORE, p->checkpoint, p->kind};
 }
 
+struct coord_cmd coord_declined(struct coord *c, uint64_t checkpoint)
+{
+    coord_check(c);
+    struct coord_pending *p = coord_find(c, checkpoint);
+    if (!p || p->state != COORD_RUNNING) return coord_nothing;
+    return coord_fail(c, p);
+}
+
 struct coord_cmd coord_stored(struct coord *c, uint64_t checkpoint, bool is_ok, int64_t now_us)
 {
     coord_check(c);

@@ -6,7 +6,7 @@
  *   (none) --coord_tick, coord_request--> RUNNING(n) --coord_saved by all--> STORING(n)
  *              command INJECT(n)              |          command STORE(n)        |
  *                                             |                   coord_stored --+--> SHOW(n), gone
- *                    coord_tick (deadline), --'--> DROP(n), gone                 |
+ *    coord_tick (deadline), coord_declined, --'--> DROP(n), gone                 |
  *                                                            coord_stored failed '--> DROP(n), gone
  *
  * Rules that hold at every step:
@@ -83,6 +83,8 @@ struct coord_cmd coord_tick(struct coord *c, int64_t now_us);
 struct coord_cmd coord_request(struct coord *c, enum coord_kind kind, int64_t now_us);
 /* A task has saved its part: STORE when it was the last one. */
 struct coord_cmd coord_saved(struct coord *c, uint64_t checkpoint);
+/* A task could not save its part: DROP, or FAIL, or NOTHING if it is gone already. */
+struct coord_cmd coord_declined(struct coord *c, uint64_t checkpoint);
 /* The store has answered: SHOW, or DROP, or FAIL. */
 struct coord_cmd coord_stored(struct coord *c, uint64_t checkpoint, bool is_ok, int64_t now_us);
 void coord_stop(struct coord *c); /* no further periodic checkpoints */

@@ -239,6 +239,18 @@ static sr_rc checkpointing_write(struct supervise *s, struct run_request *reques
     return rc;
 }
 
+/* How long its tasks took: the slowest of them. */
+static struct run_phases checkpointing_phases(const struct checkpoint_run *run)
+{
+    struct run_phases p = {.store_us = 0};
+    for (const struct report *r = run->saved; r; r = r->next) {
+        if (r->align_us > p.alignment_us) p.alignment_us = r->align_us;
+        if (r->sync_us > p.sync_us) p.sync_us = r->sync_us;
+        if (r->async_us > p.async_us) p.async_us = r->async_us;
+    }
+    return p;
+}
+
 /* *fatal: nobody may go on, not even a restart. */
 static sr_rc checkpointing_store(struct supervise *s, const struct checkpoint_run *run, bool *fatal,
                                  struct sr_error *err)
@@ -254,11 +266,15 @@ static sr_rc checkpointing_store(struct supervise *s, const struct checkpoint_ru
     for (uint32_t i = 0; i < m.parts; i++) {
         bytes += m.part[i].len;
     }
+    int64_t start_us = s->env->mono_us(s->env);
     rc = checkpointing_write(s, run->request, &m, a, err);
     if (rc == SR_OK) {
+        struct run_phases phases = checkpointing_phases(run);
+        phases.store_us = s->env->mono_us(s->env) - start_us;
         s->ck.published = m.checkpoint;
         mutex_lock(s->lock);
         s->shown.checkpoint_last_bytes = bytes;
+        s->shown.phases = phases;
         mutex_unlock(s->lock);
     }
 out:
@@ -272,6 +288,9 @@ static void checkpointing_all_confirmed(struct supervise *s)
 {
     struct checkpointing *k = &s->ck;
     struct sr_error err = {.rc = SR_OK};
+    mutex_lock(s->lock);
+    s->shown.phases.show_us = s->env->mono_us(s->env) - k->showing_us;
+    mutex_unlock(s->lock);
     env_crash_point(s->env, "run: before retain");
     if (store_retain(s->conf.store, s->conf.lineage, k->showing, &err) != SR_OK) {
         env_log(s->env, SR_WARN, "checkpoints", "older checkpoints could not be deleted: %s",
@@ -293,6 +312,7 @@ static void checkpointing_show(struct supervise *s, const struct coord_cmd *cmd,
                     (unsigned long long)cmd->checkpoint);
     sr_assert(run);
     k->showing = cmd->checkpoint;
+    k->showing_us = now_us;
     k->showing_kind = cmd->kind;
     k->confirmed = 0;
     mutex_lock(s->lock);
@@ -383,12 +403,27 @@ static sr_rc checkpointing_do(struct supervise *s, const struct coord_cmd *cmd, 
 
 /* --- Events ----------------------------------------------------------------------------------- */
 
+/* A task could not save its part. Takes r. */
+static sr_rc checkpointing_declined(struct supervise *s, struct report *r, struct sr_error *err)
+{
+    int64_t now_us = s->env->mono_us(s->env);
+    struct coord_cmd cmd = coord_declined(&s->ck.coord, r->checkpoint);
+    sr_rc rc = checkpointing_do(s, &cmd, now_us, &r->error, err);
+    report_free(r);
+    return rc;
+}
+
 sr_rc checkpointing_saved(struct supervise *s, struct report *r, struct sr_error *err)
 {
     struct checkpointing *k = &s->ck;
     struct checkpoint_run *run = checkpointing_find(k, r->checkpoint);
     if (!run) {
         report_free(r); /* of one that was dropped */
+        return SR_OK;
+    }
+    if (r->error.rc != SR_OK) return checkpointing_declined(s, r, err);
+    if (report_is_frozen(r)) { /* comes again, as bytes */
+        saver_put(&s->crew->saver, r);
         return SR_OK;
     }
     r->next = run->saved;

@@ -142,6 +142,7 @@ sr_rc crew_new(struct crew **out, const struct crew_conf *conf, struct sr_error 
     }
     c->env = conf->env;
     sr_rc rc = reports_init(&c->reports, err);
+    if (rc == SR_OK) rc = saver_init(&c->saver, conf->env, &c->reports, err);
     c->first = calloc(p->vertices, sizeof(*c->first));
     c->pool = calloc(p->nodes, sizeof(struct splits *));
     if (rc != SR_OK) goto out;
@@ -194,6 +195,7 @@ void crew_free(struct crew *c)
         c->ring[i].writer = c->ring[i].reader = NULL;
         crew_empty_ring(&c->ring[i]);
     }
+    saver_done(&c->saver);
     for (uint32_t i = 0; i < c->tasks; i++) {
         task_close(&c->task[i]);
     }

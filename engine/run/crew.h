@@ -9,6 +9,7 @@
 #ifndef SR_RUN_CREW_H
 #define SR_RUN_CREW_H
 
+#include "engine/run/saver.h"
 #include "engine/run/task.h"
 
 struct crew {
@@ -21,6 +22,7 @@ struct crew {
     uint32_t rings;
     struct splits **pool; /* by node; NULL but for sources */
     struct reports reports;
+    struct saver saver;
     uint32_t sinks;   /* tasks that commit: they end in one, or have dead letters */
     uint32_t sources; /* tasks that begin with one */
     struct letters_ledger ledger;

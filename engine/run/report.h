@@ -11,7 +11,7 @@
 #include "engine/run/letters.h"
 
 enum report_kind {
-    REPORT_SAVED,     /* the task's part of `checkpoint` */
+    REPORT_SAVED,     /* the task's part of `checkpoint`; or error: it could not save it */
     REPORT_CONFIRMED, /* its sink has committed everything up to `checkpoint` */
     REPORT_DRAINED,   /* its source is read to its end */
     REPORT_WANTED,    /* its sink wants a checkpoint soon */
@@ -25,6 +25,7 @@ struct report_part {
     char name[24];
     uint32_t part, parts; /* the task's, but for what tasks of several vertices share */
     struct sr_out bytes;
+    struct frozen *frozen; /* what bytes are still to be made of; NULL: nothing */
 };
 
 struct report_counts {
@@ -42,6 +43,9 @@ struct report {
     uint32_t saved;         /* parts that it holds */
     uint32_t capacity;      /* parts that there is room for */
     struct report_part *item;
+    int64_t align_us; /* from the first barrier at the task's gate to the last */
+    int64_t sync_us;  /* while the task stood still to save */
+    int64_t async_us; /* while its state was made bytes beside it */
     uint32_t counted; /* nodes of the task */
     struct report_counts *count;
     struct report *next;
@@ -51,6 +55,10 @@ struct report *report_new(enum report_kind kind); /* NULL: out of memory */
 void report_free(struct report *r);               /* NULL allowed */
 /* Takes bytes; part and parts are the report's. False: out of memory. */
 bool report_add_part(struct report *r, const char *uid, const char *name, struct sr_out *bytes);
+/* Takes the view. */
+bool report_add_frozen(struct report *r, const char *uid, const char *name, struct frozen *f);
+bool report_is_frozen(const struct report *r); /* some of its parts are */
+void report_drop_parts(struct report *r);
 
 struct reports {
     struct mutex *lock;

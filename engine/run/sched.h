@@ -55,6 +55,7 @@ struct sched {
     void (*stop)(struct sched *s);
     /* Orders were given: tasks that sleep must look. */
     void (*wake)(struct sched *s);
+    bool has_saver; /* it steps the crew's saver, from start to stop; else the supervisor does */
 };
 
 /* Threads: `workers` of them (0: the cores), each with fixed tasks, asleep when there is

@@ -2,7 +2,9 @@
  *
  * A worker steps its tasks in turn as long as one of them did something. Then it says that it is
  * parked, looks once more (what was put or ordered before that is seen, what comes after it wakes:
- * waker.h), and sleeps until it is woken or one of its tasks' waits is over. */
+ * waker.h), and sleeps until it is woken or one of its tasks' waits is over.
+ *
+ * One more thread steps the saver, behind the workers in the eyes of the kernel. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -29,7 +31,10 @@ struct sched_threads {
     const struct env *env;
     uint32_t workers;
     struct worker *worker;
-    _Atomic bool is_stopping; /* seq_cst, like what the wakers guard */
+    struct saver *saver; /* of the crew */
+    struct parker *saver_parker;
+    struct thread *saver_thread; /* NULL: not started */
+    _Atomic bool is_stopping;    /* seq_cst, like what the wakers guard */
 };
 
 /* --- One worker ------------------------------------------------------------------------------- */
@@ -98,6 +103,44 @@ static void worker_done(struct worker *w)
     *w = (struct worker){.pool = NULL};
 }
 
+/* --- The saver -------------------------------------------------------------------------------- */
+
+static void saver_thread_wake(void *ctx)
+{
+    const struct sched_threads *p = ctx;
+    parker_wake(p->saver_parker);
+}
+
+static void saver_thread_run(void *arg)
+{
+    struct sched_threads *p = arg;
+    thread_step_back();
+    while (!atomic_load(&p->is_stopping)) {
+        if (saver_step(p->saver)) continue;
+        parker_wait(p->saver_parker, NULL, 0, p->env->mono_us(p->env), INT64_MAX);
+    }
+}
+
+static sr_rc saver_thread_start(struct sched_threads *p, struct crew *c, struct sr_error *err)
+{
+    p->saver = &c->saver;
+    sr_rc rc = parker_new(&p->saver_parker, err);
+    if (rc != SR_OK) return rc;
+    p->saver->wake = saver_thread_wake;
+    p->saver->ctx = p;
+    return thread_start(&p->saver_thread, "saver", saver_thread_run, p, err);
+}
+
+static void saver_thread_stop(struct sched_threads *p)
+{
+    if (p->saver_thread) parker_wake(p->saver_parker);
+    thread_join(p->saver_thread);
+    parker_free(p->saver_parker);
+    p->saver_thread = NULL;
+    p->saver_parker = NULL;
+    p->saver = NULL;
+}
+
 /* --- All of them ------------------------------------------------------------------------------ */
 
 static struct sched_threads *sched_threads_of(struct sched *s)
@@ -116,6 +159,7 @@ static void sched_threads_stop(struct sched *s)
         thread_join(p->worker[i].thread);
         worker_done(&p->worker[i]);
     }
+    saver_thread_stop(p);
 }
 
 /* Subtasks of a vertex go to different workers, a subtask's neighbours to the same where it
@@ -144,6 +188,7 @@ static sr_rc sched_threads_start(struct sched *s, struct crew *c, struct sr_erro
         rc = worker_init(&p->worker[i], p, c->tasks, err);
     }
     if (rc == SR_OK) sched_threads_assign(p, c);
+    if (rc == SR_OK) rc = saver_thread_start(p, c, err);
     for (uint32_t i = 0; i < p->workers && rc == SR_OK; i++) {
         char name[24];
         (void)snprintf(name, sizeof(name), "worker-%u", i);
@@ -179,6 +224,7 @@ sr_rc sched_threads_new(struct sched **out, uint32_t workers, const struct env *
     p->base.start = sched_threads_start;
     p->base.stop = sched_threads_stop;
     p->base.wake = sched_threads_wake;
+    p->base.has_saver = true;
     p->env = env;
     p->workers = workers;
     p->worker = worker;

@@ -367,6 +367,7 @@ static void supervise_run_on(struct supervise *s, int64_t now_us)
         supervise_finish(s, RUN_CANCELED, NULL);
         return;
     }
+    if (!s->sched->has_saver) (void)saver_step(&s->crew->saver);
     if (!supervise_hear_all(s)) return;
     supervise_aim(s);
     if (checkpointing_is_over(s)) {
@@ -407,6 +408,12 @@ static void supervise_pause(struct supervise *s, int64_t now_us)
     }
 }
 
+/* Is there frozen state that only the supervisor can save? */
+static bool supervise_must_save(const struct supervise *s)
+{
+    return !s->sched->has_saver && atomic_load(&s->crew->saver.is_busy);
+}
+
 bool supervise_step(struct supervise *s, int64_t *due_us)
 {
     int64_t now_us = s->env->mono_us(s->env);
@@ -424,7 +431,7 @@ bool supervise_step(struct supervise *s, int64_t *due_us)
         break;
     }
     *due_us = now_us;
-    if (s->phase == PHASE_RUNNING) *due_us = checkpointing_due(s);
+    if (s->phase == PHASE_RUNNING && !supervise_must_save(s)) *due_us = checkpointing_due(s);
     if (s->phase == PHASE_PAUSING) *due_us = s->resume_us;
     return s->phase == PHASE_ENDED;
 }

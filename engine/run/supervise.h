@@ -68,6 +68,15 @@ struct run_node_status {
     int64_t watermark_ms;                     /* SR_WATERMARK_NONE: none */
 };
 
+/* How long the parts of a checkpoint took; of tasks the slowest. */
+struct run_phases {
+    int64_t alignment_us; /* from the first barrier at a task to the last */
+    int64_t sync_us;      /* while a task stood still: state frozen, small parts written */
+    int64_t async_us;     /* while frozen state was made bytes, beside the task */
+    int64_t store_us;     /* until it was published */
+    int64_t show_us;      /* until all sinks had committed; 0: not yet */
+};
+
 struct run_status {
     enum run_state state;
     int64_t started_us, now_us; /* wall clock */
@@ -77,6 +86,7 @@ struct run_status {
     uint64_t checkpoint_shown, checkpoints_shown, checkpoints_failed;
     int64_t checkpoint_last_us; /* duration of the last one */
     uint64_t checkpoint_last_bytes;
+    struct run_phases phases;     /* of that one */
     char checkpoint_failure[508]; /* of the last failed one; "": none */
     uint64_t restored_from;       /* 0: fresh */
     uint32_t nodes;

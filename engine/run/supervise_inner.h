@@ -44,6 +44,7 @@ struct checkpointing {
     struct run_request *stop; /* of a stop that is on the way, or was shown; NULL: none */
     uint64_t showing;         /* sinks are committing it; 0: none */
     enum coord_kind showing_kind;
+    int64_t showing_us;    /* since when */
     uint32_t confirmed;    /* sinks that have */
     int64_t last_retry_us; /* when a last checkpoint may be asked for again */
     bool is_wanted;        /* a sink asked for one soon */
@@ -65,7 +66,7 @@ struct supervise {
     struct sr_error error; /* of the end */
     struct sr_error cause; /* the first one; rc SR_OK: none */
     struct restart restart;
-    uint32_t carried; /* restarts before this process */
+    uint32_t carried;       /* restarts before this process */
     int64_t resume_us;      /* PAUSING: until then */
     struct arena *restored; /* of the manifest that the attempt began with; NULL: conf.restore */
     struct checkpointing ck;

@@ -431,11 +431,19 @@ static sr_rc task_take(struct task *t, struct msg *m, uint32_t level, uint32_t p
 
 /* --- Inputs ----------------------------------------------------------------------------------- */
 
-static enum task_did task_read_gate(struct task *t, struct sr_error *err)
+static enum task_did task_read_gate(struct task *t, int64_t now_us, struct sr_error *err)
 {
     struct msg m;
     uint32_t port = 0;
     if (gate_next(&t->gate, &m, &port, err) != SR_OK) return TASK_FAILED;
+    if (m.kind == MSG_BARRIER) {
+        t->align_us = t->aligning_us > 0 ? now_us - t->aligning_us : 0;
+    }
+    if (t->gate.aligning == 0) {
+        t->aligning_us = 0;
+    } else if (t->aligning_us == 0) {
+        t->aligning_us = now_us;
+    }
     if (m.kind == MSG_NONE) return TASK_NOTHING;
     return task_take(t, &m, 0, port, err) == SR_OK ? TASK_DID : TASK_FAILED;
 }
@@ -601,7 +609,7 @@ enum task_did task_step(struct task *t, int64_t now_us, struct task_waits *waits
     } else if (t->has_source) {
         did = task_read_source(t, now_us, waits, &err);
     } else {
-        did = task_read_gate(t, &err);
+        did = task_read_gate(t, now_us, &err);
     }
     if (did == TASK_NOTHING) did = task_rest(t, now_us, waits, &err);
     return did == TASK_FAILED ? task_fail(t, &err) : did;

@@ -83,6 +83,8 @@ struct task {
     struct msg barrier;       /* being carried out; MSG_NONE: none */
     bool barrier_is_prepared; /* by the sink; dead letters come next */
     bool barrier_is_saved;    /* only its way on is left */
+    int64_t aligning_us;      /* since when the gate aligns; 0: it does not */
+    int64_t align_us;         /* how long it did for the newest barrier */
     bool is_held;             /* the source reads nothing until shown or dropped */
     uint64_t stopped_at; /* barrier behind which nothing follows, unless it is dropped; 0: none */
     uint64_t injected;   /* newest barrier that the source sent */
@@ -114,8 +116,9 @@ struct task_conf {
 sr_rc task_open(struct task *t, const struct task_conf *conf, struct sr_error *err);
 void task_close(struct task *t); /* half-open ones too */
 
-/* Everything that this task has to save for `checkpoint`, as a report: only while the chain is
- * empty. NULL: see err. */
+/* Everything that this task has to save for `checkpoint`, as a report, keyed state frozen: only
+ * while the chain is empty. The report says so itself when memory is too short for that. NULL: the
+ * task has failed, see err. */
 struct report *task_save(struct task *t, uint64_t checkpoint, struct sr_error *err);
 /* Takes out of a checkpoint what is this task's: keyed state and watermarks. Splits and notes are
  * handed out over all subtasks: restore.h. */

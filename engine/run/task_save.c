@@ -112,11 +112,10 @@ static sr_rc task_save_source(struct task *t, uint64_t checkpoint, struct report
 static sr_rc task_save_state(struct task *t, const struct chain_level *l, struct report *r,
                              struct sr_error *err)
 {
-    struct sr_out out = bytes_out();
-    sr_rc rc = state_save(l->state, &out, err);
-    if (rc == SR_OK) rc = task_add_part(t, r, l->node->uid, "state", &out, err);
-    bytes_free(&out);
-    return rc;
+    struct frozen *f = NULL;
+    sr_rc rc = state_freeze(l->state, &f, err);
+    if (rc != SR_OK) return rc;
+    return report_add_frozen(r, l->node->uid, "state", f) ? SR_OK : task_out_of_memory(t, err);
 }
 
 static sr_rc task_save_input(struct task *t, struct report *r, struct sr_error *err)
@@ -222,12 +221,20 @@ struct report *task_save(struct task *t, uint64_t checkpoint, struct sr_error *e
         (void)task_out_of_memory(t, err);
         return NULL;
     }
+    int64_t start_us = t->env->mono_us(t->env);
     r->checkpoint = checkpoint;
     r->part = t->part;
     r->parts = t->parts;
+    r->align_us = t->align_us;
     sr_rc rc = task_save_parts(t, checkpoint, r, err);
     if (rc == SR_OK) rc = task_save_counts(t, r, err);
+    r->sync_us = t->env->mono_us(t->env) - start_us;
     if (rc == SR_OK) return r;
+    if (rc == SR_ENOMEM || rc == SR_ELIMIT) { /* this checkpoint cannot be; the job may go on */
+        report_drop_parts(r);
+        r->error = *err;
+        return r;
+    }
     report_free(r);
     return NULL;
 }
