@@ -6,6 +6,7 @@
  * First every key once, as fast as the job takes them; then RATE rows a second of random keys, each
  * with a number that comes back in the row that it changes. Prints one line of JSON: rows, and
  * median, 99.9 % and maximum of their times in milliseconds; then lets the job end. */
+#define _GNU_SOURCE
 #include <fcntl.h>
 #include <poll.h>
 #include <stdbool.h>
@@ -57,6 +58,8 @@ static void start(struct probe *p, char **command)
     close(out[1]);
     p->to = in[1];
     p->from = out[0];
+    (void)fcntl(p->to, F_SETPIPE_SZ, 1 << 20);
+    (void)fcntl(p->from, F_SETPIPE_SZ, 1 << 20);
     fcntl(p->to, F_SETFL, O_NONBLOCK);
     fcntl(p->from, F_SETFL, O_NONBLOCK);
 }
