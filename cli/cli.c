@@ -31,6 +31,7 @@ enum cli_exit cli_fail(const struct cli *c, enum cli_exit code, const char *fmt,
 enum cli_exit cli_error(const struct cli *c, enum cli_exit code, const struct sr_error *err)
 {
     sr_assert(err->rc != SR_OK);
+    if (err->rc == SR_ENOMEM) code = CLI_FAILED; /* whatever it was for */
     return cli_fail(c, code, "%s: %s", codes_of(err->rc), err->words);
 }
 

@@ -31,6 +31,7 @@ static struct conf_define *load_defines(struct cli *c, const struct args *a, uin
     struct conf_define *d = arena_array(c->arena, ARGS_MAX + 2, sizeof(*d));
     uint32_t n = 0;
     const char *p = args_value(a, "parallelism");
+    if (!d) return NULL; /* without a message */
     if (p) d[n++] = (struct conf_define){.key = "parallelism.default", .value = p, .shown = "-p"};
     const char *claim = args_value(a, "claim-mode");
     if (claim) {
@@ -62,6 +63,7 @@ static enum cli_exit load_read(struct cli *c, const struct args *a, const char *
     faults_init(l->faults, c->arena);
     uint32_t defines = 0;
     const struct conf_define *define = load_defines(c, a, &defines);
+    if (!define && arena_is_broken(c->arena)) return cli_fail(c, CLI_FAILED, "out of memory");
     if (!define) return CLI_USAGE;
     struct conf_input in = {.env = &c->env,
                             .path = path ? path : "the checkpoint's job description",
@@ -81,6 +83,11 @@ static enum cli_exit load_bind(struct cli *c, struct loaded *l, sr_rc rc)
         /* Binding goes on where reading found faults, so that one run shows them all. */
         sr_rc bound = bind_job(l->job, c->registry, l->faults, &l->plan);
         rc = rc == SR_OK ? bound : rc;
+    }
+    if (rc == SR_ENOMEM || faults_lack_memory(l->faults)) {
+        faults_init(l->faults, c->arena); /* what was read is not whole, and they may be none */
+        l->plan = NULL;
+        return cli_fail(c, CLI_FAILED, "out of memory to read the job");
     }
     if (l->faults->errors > 0 || rc == SR_ECONFIG || rc == SR_EABSENT) {
         l->plan = NULL;

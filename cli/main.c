@@ -66,13 +66,14 @@ static sr_rc main_open(struct cli *c, struct sr_error *err)
     char *dir = getcwd(NULL, 0);
     c->work_dir = arena_text(c->arena, dir ? dir : "/");
     free(dir);
+    if (!c->work_dir) return error_set(err, SR_ENOMEM, "out of memory");
     return main_register(c, err);
 }
 
 static void main_close(struct cli *c)
 {
     rehearse_close(c->rehearse);
-    registry_free(c->registry);
+    registry_free(c->registry); /* NULL too: half-open */
     arena_free(c->arena);
 }
 

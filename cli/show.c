@@ -80,6 +80,7 @@ static json_t *show_fault_json(const struct fault *f)
 
 void show_faults(const struct cli *c, struct faults *f)
 {
+    if (!f) return; /* there was no memory for them */
     faults_sort(f);
     if (c->is_json && f->errors > 0) {
         json_t *list = json_array();

@@ -103,7 +103,7 @@ char *note_get_text(struct note_in *in)
     }
     char *s = malloc((size_t)len + 1);
     if (!s) {
-        in->is_broken = true;
+        in->is_broken = in->lacks_memory = true;
         return NULL;
     }
     memcpy(s, in->at, len);
@@ -113,3 +113,5 @@ char *note_get_text(struct note_in *in)
 }
 
 bool note_is_done(const struct note_in *in) { return !in->is_broken && in->at == in->end; }
+
+sr_rc note_why(const struct note_in *in) { return in->lacks_memory ? SR_ENOMEM : SR_ECORRUPT; }

@@ -22,7 +22,8 @@ bool note_put_text(struct sr_out *o, const char *s);
 
 struct note_in {
     const uint8_t *at, *end;
-    bool is_broken; /* something was read that was not there */
+    bool is_broken;    /* something was read that was not there */
+    bool lacks_memory; /* a text was there, and no memory for its copy: is_broken too */
 };
 
 struct note_in note_in(struct sr_bytes note);
@@ -33,5 +34,7 @@ uint64_t note_get_u64(struct note_in *in);
 char *note_get_text(struct note_in *in);
 /* True when everything was there and nothing is left. */
 bool note_is_done(const struct note_in *in);
+/* Why a note could not be taken: SR_ECORRUPT, or SR_ENOMEM. */
+sr_rc note_why(const struct note_in *in);
 
 #endif

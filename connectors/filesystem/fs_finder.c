@@ -30,8 +30,9 @@ void fs_finder_restored(void *finder, uint32_t number, const struct sr_split *sp
                         bool is_finished)
 {
     struct fs_finder *f = finder;
-    if (fs_known_add(&f->known, number, split) != SR_OK) {
-        f->is_broken = true; /* naming it again would double its rows: discover fails */
+    sr_rc rc = fs_known_add(&f->known, number, split);
+    if (rc != SR_OK) {
+        f->broken = rc; /* naming it again would double its rows: discover fails */
         return;
     }
     f->known.piece[f->known.pieces - 1].split.is_finished = is_finished;
@@ -547,8 +548,8 @@ enum sr_discovered fs_finder_discover(void *finder, struct sr_splits *out, struc
 {
     struct fs_finder *f = finder;
     const struct sr_host *h = f->host;
-    if (f->is_broken) {
-        (void)h->fail(h, err, SR_ECORRUPT, "a restored position cannot be read");
+    if (f->broken != SR_OK) {
+        (void)h->fail(h, err, f->broken, "a restored position cannot be read");
         return SR_DISCOVER_FAILED;
     }
     struct fs_list list = {0};

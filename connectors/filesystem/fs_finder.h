@@ -34,7 +34,7 @@ struct fs_finder {
     bool may_cut;
     bool is_monitored;
     bool goes_on;            /* in a later run */
-    bool is_broken;          /* a restored split could not be taken */
+    sr_rc broken;            /* a restored split could not be taken; SR_OK: all could */
     uint32_t looks;          /* so far */
     struct fs_known known;   /* until the first look is done */
     struct fs_claims claims; /* of a monitored source: what is read */

@@ -43,8 +43,9 @@ sr_rc fs_part_name_load(struct fs_part_name *n, struct sr_bytes note)
         n->hidden[0] == '/' && n->final[0] == '/') {
         return SR_OK;
     }
+    in.lacks_memory = in.lacks_memory || (version == 1 && !n->partition);
     fs_part_name_done(n);
-    return SR_ECORRUPT;
+    return note_why(&in);
 }
 
 sr_rc fs_part_create(struct fs_part *p, const struct sr_host *host, struct fs_part_name name,

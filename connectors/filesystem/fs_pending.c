@@ -104,7 +104,7 @@ sr_rc fs_pending_load(struct fs_pending *p, struct sr_bytes note)
         }
         free(partition);
     }
-    return rc == SR_OK && !note_is_done(&in) ? SR_ECORRUPT : rc;
+    return rc == SR_OK && !note_is_done(&in) ? note_why(&in) : rc;
 }
 
 void fs_pending_done(struct fs_pending *p)

@@ -278,8 +278,8 @@ static void fs_sink_remove_stale(struct fs_sink *s)
 
 static sr_rc fs_sink_damaged(struct fs_sink *s, sr_rc rc, struct sr_error *err)
 {
-    return s->host->fail(s->host, err, rc, "a note of the part files in %s is damaged",
-                         s->place.dir);
+    return s->host->fail(s->host, err, rc, "a note of the part files in %s %s", s->place.dir,
+                         rc == SR_ENOMEM ? "cannot be read" : "is damaged");
 }
 
 static uint8_t fs_sink_note_kind(struct sr_bytes note)
@@ -325,7 +325,8 @@ static sr_rc fs_sink_commit_success(struct fs_sink *s, struct sr_bytes note, str
     struct note_in in = note_in(fs_sink_note_body(note));
     char *path = note_get_text(&in);
     bool is_sound = note_is_done(&in) && path && path[0] == '/';
-    sr_rc rc = is_sound ? fs_sink_make_success(s, path, err) : fs_sink_damaged(s, SR_ECORRUPT, err);
+    sr_rc rc =
+        is_sound ? fs_sink_make_success(s, path, err) : fs_sink_damaged(s, note_why(&in), err);
     free(path);
     return rc;
 }

@@ -76,7 +76,7 @@ sr_rc fs_split_load(struct fs_split *s, struct sr_bytes note)
         return SR_OK;
     }
     fs_split_done(s);
-    return SR_ECORRUPT;
+    return note_why(&in);
 }
 
 void fs_split_done(struct fs_split *s)

@@ -87,6 +87,7 @@ void key_load(struct key *k, struct note_in *in)
                     (k->type == SQLITE_TEXT || k->type == SQLITE_BLOB || len == 0);
     if (is_sound && (k->type == SQLITE_TEXT || k->type == SQLITE_BLOB)) {
         is_sound = key_set_bytes(k, in->at, len);
+        in->lacks_memory = in->lacks_memory || !is_sound;
     }
     if (!is_sound) {
         in->is_broken = true;

@@ -55,7 +55,7 @@ sr_rc redo_mark_load(struct redo_mark *m, struct sr_bytes note)
         return SR_OK;
     }
     redo_mark_done(m);
-    return SR_ECORRUPT;
+    return note_why(&in);
 }
 
 /* --- Writing --------------------------------------------------------------------------------- */

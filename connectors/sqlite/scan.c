@@ -309,7 +309,7 @@ sr_rc scan_split_load(struct scan_split *s, struct sr_bytes note)
         return SR_OK;
     }
     scan_split_done(s);
-    return SR_ECORRUPT;
+    return note_why(&in);
 }
 
 void scan_split_done(struct scan_split *s)

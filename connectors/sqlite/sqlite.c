@@ -197,9 +197,10 @@ static sr_rc sqlite_load(struct sqlite_sink *s, struct redo_mark *mark, struct s
                          struct sr_error *err)
 {
     sr_rc rc = redo_mark_load(mark, note);
-    return rc == SR_OK ? rc
-                       : s->host->fail(s->host, err, rc, "a note of the rows for %s is damaged",
-                                       s->conf->path);
+    return rc == SR_OK
+               ? rc
+               : s->host->fail(s->host, err, rc, "a note of the rows for %s %s", s->conf->path,
+                               rc == SR_ENOMEM ? "cannot be read" : "is damaged");
 }
 
 /* Removes what was applied, and what could not be removed last time: takes `path`, NULL allowed.

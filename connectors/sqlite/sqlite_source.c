@@ -276,7 +276,7 @@ static sr_rc source_add(void *reader, uint32_t number, const struct sr_split *sp
     r->item[r->count] = (struct source_reading){.is_finished = false};
     sr_rc rc = scan_split_load(&r->item[r->count].split, split->note);
     if (rc != SR_OK || number != r->count) {
-        return r->scan.host->fail(r->scan.host, err, SR_ECORRUPT,
+        return r->scan.host->fail(r->scan.host, err, rc == SR_ENOMEM ? rc : SR_ECORRUPT,
                                   "the saved position of %s in %s is damaged", split->id,
                                   r->scan.conf->path);
     }

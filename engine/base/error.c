@@ -64,8 +64,13 @@ sr_rc error_set(struct sr_error *err, sr_rc rc, const char *fmt, ...)
     va_start(args, fmt);
     (void)vsnprintf(words, sizeof(words), fmt, args);
     va_end(args);
-    /* By way of a copy: an argument may be the words that stood in err before. */
-    memcpy(err->words, words, sizeof(words));
+    /* By way of a copy: an argument may be the words that stood in err before. What could not be
+     * done for lack of memory always says so. */
+    static const char memory[] = "out of memory: ";
+    size_t ahead = rc == SR_ENOMEM && !strstr(words, "memory") ? sizeof(memory) - 1 : 0;
+    memcpy(err->words, memory, ahead);
+    memcpy(err->words + ahead, words, sizeof(words) - ahead);
+    err->words[sizeof(words) - 1] = '\0';
     err->rc = rc;
     error_tidy(err);
     return rc;

@@ -87,3 +87,12 @@ void faults_sort(struct faults *f)
         f->fault[k] = one;
     }
 }
+
+bool faults_lack_memory(const struct faults *f)
+{
+    bool lacks = arena_is_broken(f->arena);
+    for (uint32_t i = 0; i < f->count; i++) {
+        lacks = lacks || strstr(f->fault[i].words, "out of memory") != NULL;
+    }
+    return lacks;
+}

@@ -44,5 +44,7 @@ void faults_init(struct faults *f, struct arena *a);
 void fault_add(struct faults *f, enum fault_level level, struct place at, const char *hint,
                const char *fmt, ...) SR_PRINTF(5, 6);
 void faults_sort(struct faults *f); /* by file, line, column */
+/* Memory ran out for one of them: then the others may be none. */
+bool faults_lack_memory(const struct faults *f);
 
 #endif

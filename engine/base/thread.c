@@ -60,7 +60,9 @@ sr_rc thread_start(struct thread **out, const char *name, void (*run)(void *arg)
     int number = thread_create_masked(t);
     if (number != 0) {
         free(t);
-        return error_errno(err, number, "start thread", name);
+        return error_set(err, number == EAGAIN ? SR_ENOMEM : SR_EIO,
+                         "start thread %s: %s (no memory for one more, or too many threads)", name,
+                         strerrordesc_np(number));
     }
     *out = t;
     return SR_OK;

@@ -161,11 +161,11 @@ sr_rc crew_new(struct crew **out, const struct crew_conf *conf, struct sr_error 
     c->task = calloc(tasks, sizeof(*c->task));
     size_t ring_bytes = (c->rings ? c->rings : 1) * sizeof(*c->ring);
     c->ring = aligned_alloc(alignof(struct ring), ring_bytes);
+    if (c->ring) memset(c->ring, 0, ring_bytes);
     if (!c->task || !c->ring) {
         rc = error_set(err, SR_ENOMEM, "out of memory for %u tasks and %u rings", tasks, c->rings);
         goto out;
     }
-    memset(c->ring, 0, ring_bytes);
     c->tasks = tasks;
     for (uint32_t i = 0; i < tasks; i++) {
         c->task[i].index = i;
