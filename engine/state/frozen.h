@@ -25,6 +25,7 @@ struct save {
     uint32_t at;                /* next entry under the same key; SR_SLOT_NONE: the next leader */
     uint32_t entries;           /* of the group, so far */
     size_t group_at;            /* where the group's bytes begin in the output */
+    size_t room;                /* that the map's entries take at most */
 };
 
 struct frozen {

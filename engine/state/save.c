@@ -7,7 +7,9 @@
 #include "engine/state/frozen.h"
 #include "engine/state/saved.h"
 
-#define SAVE_SLOTS 16384u /* records passed over in a step */
+#define SAVE_SLOTS      16384u /* records passed over in a step */
+#define SAVE_AHEAD      16u    /* entries whose memory is asked for before they are saved */
+#define SAVE_GROUP_HEAD 16u    /* bytes */
 
 /* --- Order ------------------------------------------------------------------------------------ */
 
@@ -37,6 +39,18 @@ static void save_sort(struct map *m, uint64_t *leader, uint32_t count)
         }
         i = end;
     }
+}
+
+/* Room that an entry takes at most. */
+static size_t save_room(const struct map *m, uint32_t slot)
+{
+    size_t room = 1 + 2 * sizeof(uint64_t);
+    for (uint32_t c = 0; c < m->head.keys + m->head.sorts + m->head.values; c++) {
+        bool is_fixed = value_class(&m->head.column[c].type) == VALUE_FIXED;
+        const struct heap_ref *ref = is_fixed ? NULL : sr_map_at(&m->head, slot, c);
+        room += is_fixed ? 1 + value_size(&m->head.column[c].type) : 5 + (size_t)ref->len;
+    }
+    return room;
 }
 
 /* Is it the entry that the index would lead to? */
@@ -145,16 +159,16 @@ static uint8_t *save_value(uint8_t *to, const struct map *m, uint32_t slot, uint
     return to + ref->len;
 }
 
-/* Room that an entry takes at most. */
-static size_t save_room(const struct map *m, uint32_t slot)
+static void save_prefetch_texts(const struct map *m, uint32_t slot)
 {
-    size_t room = 1 + 2 * sizeof(uint64_t);
     for (uint32_t c = 0; c < m->head.keys + m->head.sorts + m->head.values; c++) {
-        bool is_fixed = value_class(&m->head.column[c].type) == VALUE_FIXED;
-        const struct heap_ref *ref = is_fixed ? NULL : sr_map_at(&m->head, slot, c);
-        room += is_fixed ? 17 : 5 + (size_t)ref->len;
+        if (value_class(&m->head.column[c].type) != VALUE_FIXED) {
+            const uint8_t *bytes =
+                heap_bytes(&m->heap, *(const struct heap_ref *)sr_map_at(&m->head, slot, c));
+            __builtin_prefetch(bytes);
+            __builtin_prefetch(bytes + 64);
+        }
     }
-    return room;
 }
 
 static bool save_entry(const struct map *m, uint32_t slot, struct sr_out *out)
@@ -207,6 +221,7 @@ static sr_rc save_map(struct frozen *f, const struct map *m, struct sr_out *out)
     arena_free(a);
     s->start = calloc((size_t)f->groups + 2, sizeof(*s->start));
     s->slot = s->group = 0;
+    s->room = 0;
     s->phase = SAVE_COUNT;
     return is_ok && s->start ? SR_OK : SR_ENOMEM;
 }
@@ -223,6 +238,9 @@ static sr_rc save_counted(struct frozen *f, struct sr_out *out)
     s->leader = malloc(((size_t)s->start[f->groups + 1] + 1) * sizeof(*s->leader));
     s->slot = 0;
     s->phase = SAVE_FILL;
+    /* All at once, because growing moves it, and the kernel stops the whole process for that. Where
+     * so much is not to be had it grows all the same. */
+    (void)sr_out_room(out, s->room + filled * SAVE_GROUP_HEAD + sizeof(filled));
     return s->leader && bytes_put_u32(out, filled) ? SR_OK : SR_ENOMEM;
 }
 
@@ -232,10 +250,11 @@ static sr_rc save_pass(struct frozen *f, const struct map *m, struct sr_out *out
     struct save *s = &f->save;
     uint32_t end = m->used - s->slot > SAVE_SLOTS ? s->slot + SAVE_SLOTS : m->used;
     for (uint32_t slot = s->slot; slot < end; slot++) {
+        const struct record *r = record_at(m, slot);
+        s->room += r->is_used && s->phase == SAVE_COUNT ? save_room(m, slot) : 0;
         if (!save_is_leader(m, slot)) {
             continue;
         }
-        const struct record *r = record_at(m, slot);
         uint32_t g = r->group - f->group_first;
         if (s->phase == SAVE_COUNT) {
             s->start[g + 2]++;
@@ -287,8 +306,11 @@ static sr_rc save_entries(struct frozen *f, const struct map *m, struct sr_out *
     uint32_t slot[SR_BATCH_ROWS];
     uint32_t n = save_next(s, m, slot, SR_BATCH_ROWS);
     for (uint32_t i = 0; i < n; i++) {
-        if (i + 8 < n) {
-            __builtin_prefetch(record_at(m, slot[i + 8]));
+        if (i + 2 * SAVE_AHEAD < n) {
+            __builtin_prefetch(record_at(m, slot[i + 2 * SAVE_AHEAD]));
+        }
+        if (i + SAVE_AHEAD < n) {
+            save_prefetch_texts(m, slot[i + SAVE_AHEAD]);
         }
         if (!save_entry(m, slot[i], out)) {
             return SR_ENOMEM;
