@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "engine/base/assert.h"
+#include "engine/base/huge.h"
 
 #define ARENA_BLOCK_BYTES ((size_t)8192)
 #define ARENA_ALIGN       ((size_t)16)
@@ -43,6 +44,7 @@ static struct arena_block *arena_block_new(size_t capacity)
 {
     struct arena_block *b = calloc(1, sizeof(*b) + capacity);
     if (b) {
+        huge_advise(b, sizeof(*b) + capacity);
         b->capacity = capacity;
     }
     return b;

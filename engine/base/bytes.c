@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/base/assert.h"
+#include "engine/base/huge.h"
 
 static bool bytes_grow(struct sr_out *o, size_t more)
 {
@@ -20,6 +21,7 @@ static bool bytes_grow(struct sr_out *o, size_t more)
     if (!data) {
         return false;
     }
+    huge_advise(data + o->len, capacity - o->len);
     o->data = data;
     o->capacity = capacity;
     return true;

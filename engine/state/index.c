@@ -4,12 +4,14 @@
 #include <string.h>
 
 #include "engine/base/assert.h"
+#include "engine/base/huge.h"
 
 #define INDEX_START 64u
 
 static struct index_entry *index_space(uint32_t capacity)
 {
     struct index_entry *entry = malloc(capacity * sizeof(*entry));
+    huge_advise(entry, capacity * sizeof(*entry));
     _Static_assert(INDEX_NONE == UINT32_MAX, "bytes of ones are an empty entry");
     return entry ? memset(entry, 0xFF, capacity * sizeof(*entry)) : NULL;
 }

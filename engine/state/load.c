@@ -7,6 +7,7 @@
 #include "engine/data/rowhash.h"
 #include "engine/data/schema.h"
 #include "engine/state/backend.h"
+#include "engine/state/packed.h"
 #include "engine/state/reader.h"
 #include "engine/state/saved.h"
 
@@ -17,6 +18,7 @@ struct load_batch {
     int64_t space[SR_BATCH_ROWS];
     bool is_new[SR_BATCH_ROWS];
     uint32_t slot[SR_BATCH_ROWS];
+    const uint8_t *value[SR_BATCH_ROWS]; /* where its values begin, unless is_plain says no */
     uint32_t column[SR_MAP_COLUMNS_MAX]; /* 0, 1, 2 ... */
     struct sr_view view;
 };
@@ -27,6 +29,7 @@ struct load {
     struct arena *arena;
     struct bytes_in in;
     struct load_batch *batch;
+    bool is_plain; /* no value column of the map is nested: they go without columns between */
 };
 
 static sr_rc load_damaged(const struct state *s, const char *map, const char *what,
@@ -44,9 +47,16 @@ static sr_rc load_entry(struct load *l, struct map *m, struct bytes_in *in, uint
     l->batch->timer[r] = flags & SAVED_TIMER ? (int64_t)bytes_get_u64(in) : SR_TIMER_NONE;
     l->batch->space[r] = flags & SAVED_SPACE ? (int64_t)bytes_get_u64(in) : 0;
     sr_rc rc = SR_OK;
-    for (uint32_t c = 0; c < m->head.keys + m->head.sorts + l->values && rc == SR_OK; c++) {
+    uint32_t keys = m->head.keys + m->head.sorts;
+    uint32_t columns = keys + l->values;
+    uint32_t decoded = l->is_plain ? keys : columns;
+    for (uint32_t c = 0; c < decoded && rc == SR_OK; c++) {
         rc = codec_get(in, l->state->home, m->borrowed[c], r);
         m->borrowed[c]->rows = r + 1;
+    }
+    l->batch->value[r] = in->at;
+    for (uint32_t c = decoded; c < columns && rc == SR_OK && !in->is_broken; c++) {
+        rc = packed_skip(in, &m->head.column[c].type);
     }
     return rc == SR_OK && in->is_broken ? SR_ECORRUPT : rc;
 }
@@ -62,6 +72,23 @@ static bool load_is_of_group(struct map *m, const struct sr_map_keys *k, uint32_
         }
     }
     return true;
+}
+
+static sr_rc load_values(struct load *l, struct map *m)
+{
+    struct load_batch *b = l->batch;
+    uint32_t first = m->head.keys + m->head.sorts;
+    sr_rc rc = SR_OK;
+    for (uint32_t c = first; c < first + l->values && rc == SR_OK && !l->is_plain; c++) {
+        rc = field_put(m, b->slot, b->count, c, m->borrowed[c], NULL);
+    }
+    for (uint32_t i = 0; i < b->count && rc == SR_OK && l->is_plain; i++) {
+        struct bytes_in in = bytes_in(b->value[i], 1); /* packed_skip has looked at the end */
+        for (uint32_t c = first; c < first + l->values && rc == SR_OK; c++) {
+            rc = packed_get(&in, m, b->slot[i], c);
+        }
+    }
+    return rc;
 }
 
 /* Columns that were not saved hold NULL, as in any new entry, or 0. */
@@ -80,7 +107,7 @@ static sr_rc load_file(struct load *l, struct map *m, uint32_t group)
 {
     struct load_batch *b = l->batch;
     b->view.col = m->borrowed;
-    b->view.cols = m->head.keys + m->head.sorts + m->head.values;
+    b->view.cols = m->head.keys + m->head.sorts + (l->is_plain ? 0 : m->head.values);
     b->view.rows = b->view.picked = b->count;
     struct sr_map_keys k = {.view = &b->view,
                             .key = b->column,
@@ -99,9 +126,8 @@ static sr_rc load_file(struct load *l, struct map *m, uint32_t group)
             rc = b->is_new[i] ? SR_OK : SR_ECORRUPT; /* the same key twice */
         }
     }
-    for (uint32_t v = 0; v < l->values && rc == SR_OK; v++) {
-        uint32_t c = m->head.keys + m->head.sorts + v;
-        rc = field_put(m, b->slot, b->count, c, m->borrowed[c], NULL);
+    if (rc == SR_OK) {
+        rc = load_values(l, m);
     }
     if (rc == SR_OK) {
         load_begin_new(l, m);
@@ -144,15 +170,46 @@ static const char *load_text(struct load *l)
     return l->in.is_broken ? NULL : arena_text_n(l->arena, b.data, b.len);
 }
 
+/* Makes room for the entries of the groups that follow, so that the index does not grow step by
+ * step. What the bytes promise is believed as far as there are bytes. */
+static void load_reserve(const struct load *l, struct map *m, uint32_t groups)
+{
+    const struct state *s = l->state;
+    struct bytes_in in = l->in;
+    uint64_t more = 0;
+    for (uint32_t i = 0; i < groups && !in.is_broken; i++) {
+        uint32_t group = bytes_get_u32(&in);
+        uint32_t entries = bytes_get_u32(&in);
+        uint64_t len = bytes_get_u64(&in);
+        bool is_own = group >= s->group_first && group < s->group_end && entries <= len;
+        more += bytes_get(&in, len) && is_own ? entries : 0;
+    }
+    if (m->kind == SR_MAP_VALUE && more < SR_MAP_ENTRIES_MAX) {
+        (void)index_reserve(&m->index, (uint32_t)more); /* else it grows as it goes */
+    }
+}
+
+static bool load_is_plain(const struct map *m)
+{
+    for (uint32_t c = 0; c < m->head.keys + m->head.sorts + m->head.values; c++) {
+        if (value_class(&m->head.column[c].type) == VALUE_NESTED) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Groups of one map. Those of other subtasks are stepped over. */
 static sr_rc load_groups(struct load *l, struct map *m, struct sr_error *err)
 {
+    l->is_plain = load_is_plain(m);
     const struct state *s = l->state;
     uint32_t groups = bytes_get_u32(&l->in);
     int64_t before = -1;
     if (l->in.is_broken) {
         return load_damaged(s, m->name, "its key groups are cut off", err);
     }
+    load_reserve(l, m, groups);
     for (uint32_t i = 0; i < groups; i++) {
         uint32_t group = bytes_get_u32(&l->in);
         uint32_t entries = bytes_get_u32(&l->in);

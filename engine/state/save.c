@@ -5,6 +5,7 @@
 #include "engine/base/arena.h"
 #include "engine/base/assert.h"
 #include "engine/state/frozen.h"
+#include "engine/state/packed.h"
 #include "engine/state/saved.h"
 
 #define SAVE_SLOTS      16384u /* records passed over in a step */
@@ -46,9 +47,7 @@ static size_t save_room(const struct map *m, uint32_t slot)
 {
     size_t room = 1 + 2 * sizeof(uint64_t);
     for (uint32_t c = 0; c < m->head.keys + m->head.sorts + m->head.values; c++) {
-        bool is_fixed = value_class(&m->head.column[c].type) == VALUE_FIXED;
-        const struct heap_ref *ref = is_fixed ? NULL : sr_map_at(&m->head, slot, c);
-        room += is_fixed ? 1 + value_size(&m->head.column[c].type) : 5 + (size_t)ref->len;
+        room += packed_room(m, slot, c);
     }
     return room;
 }
@@ -95,70 +94,6 @@ static uint8_t *save_u64(uint8_t *to, uint64_t v)
     return (uint8_t *)memcpy(to, &v, sizeof(v)) + sizeof(v);
 }
 
-static uint8_t *save_u32(uint8_t *to, uint32_t v)
-{
-    v = htole32(v);
-    return (uint8_t *)memcpy(to, &v, sizeof(v)) + sizeof(v);
-}
-
-/* As codec_put writes it. */
-static uint8_t *save_fixed(uint8_t *to, const struct sr_type *t, const void *at)
-{
-    uint16_t half;
-    uint32_t word;
-    uint64_t number;
-    switch (value_size(t)) {
-    case 1:
-        *to = *(const uint8_t *)at;
-        return to + 1;
-    case 2:
-        memcpy(&half, at, sizeof(half));
-        half = htole16(half);
-        return (uint8_t *)memcpy(to, &half, sizeof(half)) + sizeof(half);
-    case 4:
-        memcpy(&word, at, sizeof(word));
-        return save_u32(to, word);
-    case 8:
-        memcpy(&number, at, sizeof(number));
-        return save_u64(to, number);
-    case 16:
-        if (t->kind == SR_DECIMAL) {
-            const struct sr_wide *wide = at;
-            return save_u64(save_u64(to, wide->low), (uint64_t)wide->high);
-        } else {
-            const struct sr_instant *instant = at;
-            return save_u32(save_u64(to, (uint64_t)instant->ms), (uint32_t)instant->ns);
-        }
-    default:
-        sr_assert(false);
-        return to;
-    }
-}
-
-static uint8_t *save_value(uint8_t *to, const struct map *m, uint32_t slot, uint32_t c)
-{
-    const struct sr_type *t = &m->head.column[c].type;
-    if (sr_map_is_null(&m->head, slot, c)) {
-        *to = 0;
-        return to + 1;
-    }
-    const void *at = sr_map_at(&m->head, slot, c);
-    const struct heap_ref *ref = at;
-    switch (value_class(t)) {
-    case VALUE_FIXED:
-        *to = 1;
-        return save_fixed(to + 1, t, at);
-    case VALUE_TEXT:
-        *to = 1;
-        to = save_u32(to + 1, ref->len);
-        break;
-    case VALUE_NESTED: /* kept as it is saved */
-        break;
-    }
-    memcpy(to, heap_bytes(&m->heap, *ref), ref->len);
-    return to + ref->len;
-}
-
 static void save_prefetch_texts(const struct map *m, uint32_t slot)
 {
     for (uint32_t c = 0; c < m->head.keys + m->head.sorts + m->head.values; c++) {
@@ -188,7 +123,7 @@ static bool save_entry(const struct map *m, uint32_t slot, struct sr_out *out)
         to = save_u64(to, (uint64_t)record->space);
     }
     for (uint32_t c = 0; c < m->head.keys + m->head.sorts + m->head.values; c++) {
-        to = save_value(to, m, slot, c);
+        to = packed_put(to, m, slot, c);
     }
     out->len = (size_t)(to - out->data);
     return true;
