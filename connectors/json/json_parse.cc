@@ -20,12 +20,18 @@ static bool json_parser_reserve(struct json_parser *p, size_t len)
     while (capacity < len) {
         capacity *= 2;
     }
-    if (!p->stages) {
-        auto error = simdjson::get_active_implementation()->create_dom_parser_implementation(
-            capacity, 1, p->stages);
-        return error == simdjson::SUCCESS;
+    /* The library looks for the best implementation when it is first used, and may throw then. */
+    try {
+        if (!p->stages) {
+            auto error = simdjson::get_active_implementation()->create_dom_parser_implementation(
+                capacity, 1, p->stages);
+            return error == simdjson::SUCCESS;
+        }
+        return p->stages->capacity() >= len ||
+               p->stages->set_capacity(capacity) == simdjson::SUCCESS;
+    } catch (const std::bad_alloc &) {
+        return false;
     }
-    return p->stages->capacity() >= len || p->stages->set_capacity(capacity) == simdjson::SUCCESS;
 }
 
 extern "C" enum json_index_rc json_parser_index(struct json_parser *p, const uint8_t *bytes,

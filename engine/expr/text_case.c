@@ -1,6 +1,5 @@
 #include "engine/expr/text_case.h"
 
-#include <errno.h>
 #include <locale.h>
 #include <wctype.h>
 
@@ -12,13 +11,10 @@ static sr_rc case_prepare(const struct expr *e, void **state, struct sr_error *e
 {
     (void)e;
     locale_t l = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
-    if (!l && errno == ENOMEM) {
-        return error_set(err, SR_ENOMEM, "out of memory for the locale C.UTF-8");
-    }
     if (!l) {
         return error_set(err, SR_EABSENT,
-                         "the locale C.UTF-8, which UPPER and LOWER need, is not "
-                         "installed");
+                         "the locale C.UTF-8, which UPPER and LOWER need, cannot be loaded: it is "
+                         "not installed, or there was no memory for it");
     }
     *state = l;
     return SR_OK;
