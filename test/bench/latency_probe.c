@@ -6,7 +6,6 @@
  * First every key once, as fast as the job takes them; then RATE rows a second of random keys, each
  * with a number that comes back in the row that it changes. Prints one line of JSON: rows, and
  * median, 99.9 % and maximum of their times in milliseconds; then lets the job end. */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <poll.h>
 #include <stdbool.h>

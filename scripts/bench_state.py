@@ -1,0 +1,165 @@
+"""Rows of scripts/bench about checkpoints of large and small state: freeze, restore, restart, often, write."""
+import json
+import os
+import statistics
+import subprocess
+import time
+
+KEY = "abcdefghijklmnopqrstuvwxyz" * 3  # in front of each number: about 180 bytes of state a key
+GROUPS = """pipeline.name: {name}
+sources:
+  events: {{{source}, format: csv, schema: {{k: STRING, v: BIGINT}}}}
+transforms:
+  some: {{from: events, group-by: [k], select: [k, COUNT(*) AS n, MAX(v) AS m]}}
+sinks:
+  out: {{from: some, connector: {sink}}}
+"""
+MIB = 1 << 20
+
+
+def job(b, name, source, sink):
+    path = b.dir / f"{name}.yaml"
+    path.write_text(GROUPS.format(name=name, source=source, sink=sink))
+    return path
+
+
+def stored(b, name, form):
+    return f"{'sqlite' if form == 'sqlite' else 'file'}://{b.dir}/{name}.{'db' if form == 'sqlite' else 'chk'}"
+
+
+def keys_file(b, name, count):
+    (b.dir / name).mkdir(exist_ok=True)
+    with open(b.dir / name / "keys.csv", "w") as f:
+        for i in range(count):
+            f.write(f"{KEY}-{i},{i}\n")
+    return f"connector: filesystem, path: {b.dir}/{name}"
+
+
+def probe(b, command, keys):
+    done = subprocess.run([b.tools / "latency_probe", str(keys), "5000", "30", *command], env=b.env, capture_output=True)
+    if done.returncode != 0:
+        raise SystemExit(f"{command}: {done.stderr.decode()[-2000:]}")
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def freeze(b, keys=6_000_000):
+    """How long a row waits in a job with a GiB of state: without checkpoints, and while it takes them all the time."""
+    path = job(b, "frozen", "connector: stdin", "print")
+    bare = [b.binary, "run", "-p", "1", "--fresh", path]
+    calm = probe(b, bare, keys)
+    print(f"             without checkpoints: median {calm['p50']:.2f}, 99.9 % {calm['p999']:.1f}, most {calm['max']:.1f} ms",
+          flush=True)
+    for form in ("directory", "sqlite"):
+        command = [*bare, "-D", "execution.checkpointing.interval=5s", "-D",
+                   f"execution.checkpointing.dir={stored(b, 'frozen', form)}"]
+        got = probe(b, command, keys)
+        b.report("freeze", f"{got['max']:.1f} ms", "<= 20 more", got["max"] <= calm["max"] + 20,
+                 f"most that a row waits, {form}; median {got['p50']:.2f}, 99.9 % {got['p999']:.1f} ms",
+                 [b.tools / "latency_probe", keys, 5000, 30, *command])
+
+
+def detached(b, path, *more):
+    """Starts a job in the background; seconds until all its tasks run."""
+    start = time.monotonic()
+    done = subprocess.run([b.binary, "run", "-d", "-p", "1", "--continue", path, *more], env=b.env, capture_output=True)
+    took = time.monotonic() - start
+    if done.returncode != 0:
+        raise SystemExit(f"{path}: {done.stderr.decode()[-2000:]}")
+    return took
+
+
+def cancel(b, path):
+    subprocess.run([b.binary, "cancel", path.stem], env=b.env, capture_output=True, check=True)
+
+
+def restore(b, keys=3_000_000):
+    """State into memory, all digests looked at, against reading the same file and digesting it."""
+    for form in ("directory", "sqlite"):
+        path = job(b, f"restored-{form}", keys_file(b, "restored", keys), "blackhole")
+        where = ["-D", f"execution.checkpointing.dir={stored(b, f'restored-{form}', form)}"]
+        b.cpu([b.binary, "run", "-q", "-p", "1", "--continue", path, *where])
+        files = list(b.dir.glob("restored-directory.chk/*/chk-*/state")) if form == "directory" else [b.dir / f"restored-{form}.db"]
+        size = files[-1].stat().st_size
+        follow = [*where, "-D", "sources.events.source.monitor-interval=1s"]
+        took = []
+        for _ in range(3):
+            took.append(detached(b, path, *follow))
+            cancel(b, path)
+        loop = statistics.median(b.cpu([b.tools / "digest_loop", files[-1]])[1] for _ in range(3))
+        rate = size / MIB / statistics.median(took)
+        b.report("restore", f"{rate:.0f} MiB/s", ">= 500", rate >= 500,
+                 f"{size / MIB:.0f} MiB from a {form} until all tasks run; read and digested alone: {size / MIB / loop:.0f} MiB/s",
+                 [b.binary, "run", "-d", "-p", "1", "--continue", path, *follow])
+
+
+def first_record(b, path, source):
+    """Kills a running job, gives it one row more, and waits for that one."""
+    out = open(b.dir / "restart.out", "w+b")
+    child = subprocess.Popen([b.binary, "run", "-q", "-p", "1", "--continue", path], env=b.env, stdin=subprocess.DEVNULL, stdout=out)
+    before, since = -1, time.monotonic()
+    while time.monotonic() - since < 5 and (os.fstat(out.fileno()).st_size != before or before <= 0):
+        before = os.fstat(out.fileno()).st_size
+        time.sleep(0.3)
+    child.kill()
+    child.wait()
+    with open(source, "a") as f:
+        f.write(f"again,{time.monotonic_ns()}\n")
+    start = time.monotonic()
+    reader = subprocess.Popen([b.binary, "run", "-q", "-p", "1", "--continue", path], env=b.env, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE)
+    reader.stdout.read(1)
+    took = (time.monotonic() - start) * 1000
+    reader.kill()
+    reader.wait()
+    return took
+
+
+def restart(b):
+    """kill -9, run --continue: until the first record comes out, with a thousand keys of state."""
+    source = keys_file(b, "restarted", 1000)
+    path = job(b, "restarted", f"{source}, source.monitor-interval: 100ms", "print")
+    path.write_text(path.read_text() + f"execution.checkpointing: {{interval: 100ms, dir: {b.dir}/restarted-chk}}\n")
+    took = [first_record(b, path, b.dir / "restarted" / "keys.csv") for _ in range(7)]
+    b.report("restart", f"{statistics.median(took):.0f} ms", "<= 300 ms", statistics.median(took) <= 300,
+             f"from start to first record; most {max(took):.0f} ms", [b.binary, "run", "--continue", path])
+
+
+def often(b, root, events):
+    """What a checkpoint every 100 ms costs on q2, against the same job that takes only its last one."""
+    query = root / "conf" / "jobs" / "nexmark-q2.yaml"
+    bare = [b.binary, "run", "-q", "-p", "1", query, "--fresh", "-D", f"execution.checkpointing.dir=file://{b.dir}/often"]
+    each = [*bare, "-D", "execution.checkpointing.interval=100ms"]
+    env = {"NEXMARK_EVENTS": str(events)}
+    cost = (1 - statistics.median(b.cpu(bare, env)[0] / b.cpu(each, env)[0] for _ in range(5))) * 100
+    b.report("often", f"{cost:.1f} %", "<= 5 %", cost <= 5, f"CPU of q2 over {events} events, a checkpoint every 100 ms", each)
+
+
+def phases(b, path, where):
+    """The newest checkpoint of a running job: its bytes, and milliseconds by phase."""
+    detached(b, path, *where, "-D", "sources.events.source.monitor-interval=1s", "-D", "execution.checkpointing.interval=1s")
+    found = {}
+    for _ in range(600):
+        time.sleep(0.1)
+        done = subprocess.run([b.binary, "status", "--json", path.stem], env=b.env, capture_output=True)
+        state = json.loads(done.stdout) if done.returncode == 0 else {}
+        state = state[0] if isinstance(state, list) else state
+        found = state.get("checkpoints", {})
+        if found.get("completed", 0) >= 2 and found["last-phases"]["show_duration"] > 0:
+            break
+    cancel(b, path)
+    return found["last-size"], found["last-phases"]
+
+
+def write(b):
+    """How fast checkpoints are written, by size, beside dd."""
+    for keys in (10_000, 200_000, 2_000_000):
+        for form in ("directory", "sqlite"):
+            name = f"written-{keys}-{form}"
+            path = job(b, name, keys_file(b, "written", keys), "blackhole")
+            where = ["-D", f"execution.checkpointing.dir={stored(b, name, form)}"]
+            b.cpu([b.binary, "run", "-q", "-p", "1", "--continue", path, *where])
+            size, took = phases(b, path, where)
+            dd = b.cpu(["dd", "if=/dev/zero", f"of={b.dir}/dd", "bs=64k", f"count={max(1, size // 65536)}", "conv=fsync"])[1]
+            b.report("write", f"{size / MIB:.1f} MiB", "-", True,
+                     f"{form}: stood still {took['sync_duration']:.2f} ms, beside it {took['async_duration']:.0f} ms, stored in "
+                     f"{took['store_duration']:.0f} ms; dd with fsync {dd * 1000:.0f} ms", [b.binary, "run", path, *where])
