@@ -1,5 +1,5 @@
-/* Huge pages for large pieces of memory: fewer faults while they are filled, fewer misses where they
- * are read at random. */
+/* Huge pages for large pieces of memory: fewer faults while they are filled, fewer misses where
+ * they are read at random. */
 #ifndef SR_BASE_HUGE_H
 #define SR_BASE_HUGE_H
 
