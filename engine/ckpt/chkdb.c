@@ -485,8 +485,9 @@ static sr_rc chkdb_open_build(struct chkdb *c, const struct env *env, const char
 {
     sr_rc rc = chkdb_open_as(c, env, SQLITE_OPEN_READWRITE, err);
     if (rc == SR_OK) {
+        /* Pages larger than usual, because most of the file is long blobs. */
         rc = chkdb_exec(c,
-                        "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;"
+                        "PRAGMA page_size=16384; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;"
                         "PRAGMA locking_mode=EXCLUSIVE",
                         err);
     }
