@@ -271,14 +271,29 @@ static void run_choose_lineage(struct run *r)
     }
 }
 
-/* With the lock: what the job was restored from is its own from now on. */
+/* With the lock: it is noted what the lineage begins with, and whether that is its own. A run that
+ * is killed before its first checkpoint is then gone on with from there. */
 static void run_claim(const struct run *r)
 {
     struct sr_error err = {0};
-    if (!r->claim_path || r->guard.deaths > 0) return;
-    if (store_claim(r->store, r->claim_path, r->lineage, &err) != SR_OK) {
+    bool is_new = r->restore && r->restore->lineage != r->lineage;
+    if (!is_new || !r->restore_path || r->guard.deaths > 0) return;
+    if (!r->claim_path && !store_is_durable(r->store)) return;
+    if (store_claim(r->store, r->restore_path, r->lineage, r->claim_path != NULL, &err) != SR_OK) {
         cli_note(r->c, "warning: %s", err.words);
     }
+}
+
+/* --continue where the run before was killed ahead of its first checkpoint. */
+static enum cli_exit run_begin_again(struct run *r)
+{
+    bool is_owned = false;
+    const char *path = store_begun_with(r->store, &is_owned);
+    if (!path) return CLI_OK;
+    enum cli_exit code = run_load(r, path);
+    r->claim_path = is_owned ? r->restore_path : NULL;
+    if (code == CLI_OK) run_claim(r);
+    return code;
 }
 
 /* --continue, and the newest is damaged: the user has said that an older one may do. */
@@ -358,7 +373,7 @@ static enum cli_exit run_open_store(struct run *r, bool *is_over)
     if (!takes_any && r->guard.deaths == 0) return CLI_OK;
     struct manifest *newest = NULL;
     rc = store_load_newest(r->store, r->c->arena, &newest, &err);
-    if (rc == SR_EABSENT) return CLI_OK;
+    if (rc == SR_EABSENT) return takes_any ? run_begin_again(r) : CLI_OK;
     if (rc == SR_ECORRUPT && takes_any && args_has(r->args, "allow-fallback")) {
         return run_fall_back(r);
     }

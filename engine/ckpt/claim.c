@@ -24,7 +24,8 @@ static const char *claim_print(struct arena *a, const struct claim *c)
 {
     char digest[33];
     const char *body =
-        arena_printf(a, "streamrun claim 1\nlineage %" PRIu64 "\npath %s\n", c->lineage, c->path);
+        arena_printf(a, "streamrun claim 1\nlineage %" PRIu64 "\nowner %s\npath %s\n", c->lineage,
+                     c->is_owned ? "job" : "user", c->path);
     if (!body) {
         return NULL;
     }
@@ -45,7 +46,9 @@ static struct claim *claim_parse(struct arena *a, const struct durable_bytes *te
     }
     char *end = NULL;
     c->lineage = strtoull(t + sizeof(head) - 1, &end, 10);
-    size_t path = (size_t)(end - t) + sizeof("\npath ") - 1;
+    static const char owned[] = "\nowner job\npath ", unowned[] = "\nowner user\npath ";
+    c->is_owned = strncmp(end, owned, sizeof(owned) - 1) == 0;
+    size_t path = (size_t)(end - t) + (c->is_owned ? sizeof(owned) : sizeof(unowned)) - 1;
     if (path + tail >= text->len) {
         return NULL;
     }
@@ -81,7 +84,8 @@ sr_rc claim_load(struct store *s, struct sr_error *err)
     return SR_OK;
 }
 
-sr_rc claim_save(struct store *s, const char *entry_path, uint64_t lineage, struct sr_error *err)
+sr_rc claim_save(struct store *s, const char *entry_path, uint64_t lineage, bool is_owned,
+                 struct sr_error *err)
 {
     struct claim *c = arena_get(s->arena, sizeof(*c));
     const char *path = arena_text(s->arena, entry_path);
@@ -89,7 +93,7 @@ sr_rc claim_save(struct store *s, const char *entry_path, uint64_t lineage, stru
     if (!c || !path || !file) {
         return claim_no_memory(err);
     }
-    *c = (struct claim){.lineage = lineage, .path = path};
+    *c = (struct claim){.lineage = lineage, .is_owned = is_owned, .path = path};
     const char *text = claim_print(s->arena, c);
     if (!text) {
         return claim_no_memory(err);
@@ -133,7 +137,7 @@ static sr_rc claim_remove(struct store *s, struct sr_error *err)
 
 sr_rc claim_release(struct store *s, struct sr_error *err)
 {
-    sr_rc rc = claim_remove(s, err);
+    sr_rc rc = s->claim->is_owned ? claim_remove(s, err) : SR_OK;
     if (rc != SR_OK && rc != SR_EABSENT) {
         return rc;
     }

@@ -339,7 +339,8 @@ static sr_rc store_retain_claim(struct store *s, uint64_t lineage, uint64_t show
         return SR_OK;
     }
     sr_rc rc = s->type->count(s, lineage, shown, &count, err);
-    return rc == SR_OK && count >= s->retained ? claim_release(s, err) : rc;
+    uint32_t enough = s->claim->is_owned ? s->retained : 1;
+    return rc == SR_OK && count >= enough ? claim_release(s, err) : rc;
 }
 
 sr_rc store_retain(struct store *s, uint64_t lineage, uint64_t shown, struct sr_error *err)
@@ -363,7 +364,8 @@ sr_rc store_delete(struct store *s, uint64_t lineage, uint64_t number, struct sr
     return store_answer(s, rc);
 }
 
-sr_rc store_claim(struct store *s, const char *entry_path, uint64_t lineage, struct sr_error *err)
+sr_rc store_claim(struct store *s, const char *entry_path, uint64_t lineage, bool is_owned,
+                  struct sr_error *err)
 {
     sr_rc rc = store_check_alive(s, err);
     if (rc == SR_OK && !s->type->claim_name) {
@@ -371,7 +373,15 @@ sr_rc store_claim(struct store *s, const char *entry_path, uint64_t lineage, str
                        "checkpoints in memory die with the process, so %s is not claimed",
                        entry_path);
     }
-    return rc == SR_OK ? claim_save(s, entry_path, lineage, err) : rc;
+    return rc == SR_OK ? claim_save(s, entry_path, lineage, is_owned, err) : rc;
+}
+
+const char *store_begun_with(const struct store *s, bool *is_owned)
+{
+    if (s->claim) {
+        *is_owned = s->claim->is_owned;
+    }
+    return s->claim ? s->claim->path : NULL;
 }
 
 sr_rc store_mark_end(struct store *s, enum manifest_end end, struct sr_error *err)

@@ -157,10 +157,14 @@ sr_rc store_mark_end(struct store *s, enum manifest_end end, struct sr_error *er
  * When the newest one goes, those that are left are no longer taken for the newest: nothing goes on
  * from them by itself. SR_EABSENT: there is no such number. */
 sr_rc store_delete(struct store *s, uint64_t lineage, uint64_t number, struct sr_error *err);
-/* From now on the checkpoint or savepoint at a found entry's path is the lineage's: store_retain
- * deletes it when `retained` newer ones are shown. Durable: later runs keep to it. A store that
- * dies with the process claims nothing: SR_EMISFIT. */
-sr_rc store_claim(struct store *s, const char *entry_path, uint64_t lineage, struct sr_error *err);
+/* The lineage begins with the checkpoint or savepoint at a found entry's path. With is_owned it is
+ * the lineage's from now on: store_retain deletes it when `retained` newer ones are shown. Durable:
+ * later runs keep to it. A store that dies with the process keeps nothing: SR_EMISFIT. */
+sr_rc store_claim(struct store *s, const char *entry_path, uint64_t lineage, bool is_owned,
+                  struct sr_error *err);
+/* What a lineage began with that has no checkpoint of its own yet; NULL: there is none. *is_owned
+ * as it was said. */
+const char *store_begun_with(const struct store *s, bool *is_owned);
 /* Loads the newest, which is that of the newest lineage, with all parts' bytes. SR_EABSENT: none.
  * SR_ECORRUPT: it is damaged; older ones are never taken instead. */
 sr_rc store_load_newest(struct store *s, struct arena *a, struct manifest **out,

@@ -103,7 +103,22 @@ static void compare_lists(struct compare_work *w, struct compare_state *s)
     }
 }
 
-/* Gathers the entries of a map from all subtasks of one side; and its columns. */
+/* Entries of the map that the reader stands at; and its columns. */
+static sr_rc compare_read(struct compare_work *w, uint32_t side, struct compare_state *s,
+                          struct reader *r)
+{
+    const char *columns = arena_text(w->arena, r->map.signature);
+    *(side == 0 ? &s->before : &s->after) = columns;
+    sr_rc rc = columns ? SR_OK : SR_ENOMEM;
+    while (rc == SR_OK && reader_batch(r)) {
+        for (uint32_t row = 0; row < r->rows && rc == SR_OK; row++) {
+            rc = compare_add_entry(&w->list[side], r, &r->entry[row]);
+        }
+    }
+    return rc == SR_OK ? r->rc : rc;
+}
+
+/* Gathers the entries of a map from all subtasks of one side. */
 static sr_rc compare_gather(struct compare_work *w, uint32_t side, struct compare_state *s,
                             struct sr_error *err)
 {
@@ -115,15 +130,7 @@ static sr_rc compare_gather(struct compare_work *w, uint32_t side, struct compar
         struct reader r;
         sr_rc rc = reader_begin(&r, w->home, p->bytes, (size_t)p->len);
         while (rc == SR_OK && reader_map(&r)) {
-            if (strcmp(r.map.name, s->name) != 0) continue;
-            const char *columns = arena_text(w->arena, r.map.signature);
-            *(side == 0 ? &s->before : &s->after) = columns;
-            rc = columns ? SR_OK : SR_ENOMEM;
-            while (rc == SR_OK && reader_batch(&r)) {
-                for (uint32_t row = 0; row < r.rows && rc == SR_OK; row++) {
-                    rc = compare_add_entry(&w->list[side], &r, &r.entry[row]);
-                }
-            }
+            if (strcmp(r.map.name, s->name) == 0) rc = compare_read(w, side, s, &r);
         }
         rc = rc == SR_OK ? r.rc : rc;
         reader_end(&r);

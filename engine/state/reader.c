@@ -92,7 +92,7 @@ static bool reader_kind(const char **text, enum sr_map_kind *kind)
 sr_rc reader_parse(struct arena *a, const char *signature, struct reader_map *m)
 {
     const char *t = signature;
-    struct sr_field *field = arena_array(a, 3 * SR_MAP_COLUMNS_MAX, sizeof(*field));
+    struct sr_field *field = arena_array(a, (size_t)3 * SR_MAP_COLUMNS_MAX, sizeof(*field));
     if (!field) return SR_ENOMEM;
     bool is_known = reader_kind(&t, &m->kind) && reader_list(a, &t, "keys (", field, &m->keys);
     if (is_known && m->kind == SR_MAP_ORDERED) {
@@ -111,7 +111,7 @@ sr_rc reader_begin(struct reader *r, struct sr_home *home, const void *bytes, si
 {
     *r = (struct reader){.home = home, .arena = arena_new(), .in = bytes_in(bytes, len)};
     if (!r->arena) return r->rc = SR_ENOMEM;
-    r->col = arena_array(r->arena, SR_MAP_COLUMNS_MAX, sizeof(*r->col));
+    r->col = arena_array(r->arena, SR_MAP_COLUMNS_MAX, sizeof(struct sr_column *));
     r->entry = arena_array(r->arena, SR_BATCH_ROWS, sizeof(*r->entry));
     if (!r->col || !r->entry) return r->rc = SR_ENOMEM;
     uint32_t magic = bytes_get_u32(&r->in), version = bytes_get_u32(&r->in);

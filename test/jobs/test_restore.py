@@ -180,3 +180,24 @@ def a_savepoint_may_be_moved_and_deleted_behind_the_first_own_checkpoint(p):
         wait_for("all rows", lambda: table(p) == sums(420))
         ok(p.run("cancel"))
         ended(child, 0)
+
+
+@test
+def a_run_that_was_killed_before_its_first_checkpoint_goes_on_from_where_it_began(p):
+    for url in stores(p):
+        begin(p, url)
+        path = checkpoints(p, url)[-1]["path"]
+        fresh = url.replace("store", "store-of-its-own")
+        text = JOB.replace("STORE", fresh).replace("DIR", str(p.dir))
+        follow = ["-D", "sources.s.source.monitor-interval=20ms", "-D", "execution.checkpointing.interval=1h"]
+        child = p.start("run", p.write("job.yaml", text), "--from", path, *follow)
+        wait_for("the job", lambda: (p.status("changing") or {}).get("state") == "RUNNING")
+        child.kill()
+        child.wait()
+        assert not checkpoints(p, fresh)
+        go_on(p, text)
+        assert table(p) == sums(400)
+        assert checkpoints(p, url)[-1]["path"] == path
+        rows(p, "more", 400, 10)
+        go_on(p, text)
+        assert table(p) == sums(410)

@@ -102,7 +102,7 @@ void store_kit_claim(struct store_world *w)
     KIT_OK(store_kit_savepoint(w, s, 6, &savepoint));
     store_close(s);
     s = store_kit_open(w);
-    KIT_OK(store_claim(s, savepoint, 11, &w->err));
+    KIT_OK(store_claim(s, savepoint, 11, true, &w->err));
     KIT_OK(store_kit_publish(w, s, 7, 11));
     KIT_OK(store_retain(s, 11, 7, &w->err));
     ck_assert(delete_is_there(w, savepoint));
@@ -117,14 +117,25 @@ void store_kit_claim(struct store_world *w)
     KIT_OK(store_find(&w->env, w->url, w->arena, &l, &w->err));
     const char *own = l.entry[0].path;
     uint32_t count = l.count;
-    KIT_OK(store_claim(s, own, 11, &w->err));
+    KIT_OK(store_claim(s, own, 11, true, &w->err));
     KIT_OK(store_retain(s, 11, 8, &w->err));
     KIT_OK(store_find(&w->env, w->url, w->arena, &l, &w->err));
     ck_assert_uint_eq(l.count, count - 1);
     ck_assert_str_ne(l.entry[0].path, own);
     ck_assert_uint_eq(delete_peek(w), 8);
+    /* What is only begun with stays, and is forgotten behind the first one. */
+    bool is_owned = true;
+    KIT_OK(store_find(&w->env, w->url, w->arena, &l, &w->err));
+    KIT_OK(store_claim(s, l.entry[0].path, 11, false, &w->err));
+    ck_assert_str_eq(store_begun_with(s, &is_owned), l.entry[0].path);
+    ck_assert(!is_owned);
+    KIT_OK(store_retain(s, 11, 8, &w->err));
+    ck_assert_ptr_null(store_begun_with(s, &is_owned));
+    uint32_t left = l.count;
+    KIT_OK(store_find(&w->env, w->url, w->arena, &l, &w->err));
+    ck_assert_uint_eq(l.count, left);
     /* What somebody has deleted meanwhile is fine. */
-    KIT_OK(store_claim(s, own, 11, &w->err));
+    KIT_OK(store_claim(s, own, 11, true, &w->err));
     KIT_OK(store_retain(s, 11, 8, &w->err));
     store_close(s);
 }
@@ -168,7 +179,7 @@ static bool claim_crash_at(enum store_form form, uint64_t step, enum disk_crash 
     w->conf.retained = 1;
     struct store *s = store_kit_open(w);
     KIT_OK(store_kit_savepoint(w, s, 1, &savepoint));
-    KIT_OK(store_claim(s, savepoint, 11, &w->err));
+    KIT_OK(store_claim(s, savepoint, 11, true, &w->err));
     KIT_OK(store_kit_publish(w, s, 2, 11));
     disk_crash_in(w->disk, step, kind);
     sr_rc rc = store_retain(s, 11, 2, &w->err);
