@@ -117,6 +117,11 @@ static json_t *control_node_json(const struct run_node_status *n)
     if (n->watermark_ms != SR_WATERMARK_NONE) {
         json_object_set_new(j, "watermark", json_integer(n->watermark_ms));
     }
+    json_t *own = n->owns > 0 ? json_object() : NULL;
+    for (uint32_t i = 0; i < n->owns; i++) {
+        json_object_set_new(own, n->own[i].name, json_integer(n->own[i].value));
+    }
+    if (own) json_object_set_new(j, "counters", own);
     return j;
 }
 

@@ -175,6 +175,26 @@ static void running_nodes(struct cli *c, const json_t *vertices)
     show_table(c->out, &(struct show_table){COLUMNS, is_right, (uint32_t)n + 1, cell});
 }
 
+/* What connectors count by themselves: "out: http-requests 12, http-retries 3". */
+static void running_own(const struct cli *c, const json_t *vertices)
+{
+    for (size_t i = 0; i < json_array_size(vertices); i++) {
+        json_t *v = json_array_get(vertices, i);
+        json_t *own = json_object_get(v, "counters");
+        const char *name, *between = ": ";
+        json_t *value;
+        if (!own) continue;
+        fputs(running_text(v, "name"), c->out);
+        json_object_foreach(own, name, value)
+        {
+            fprintf(c->out, "%s%s %s", between, name,
+                    show_count(c->arena, (int64_t)json_integer_value(value)));
+            between = ", ";
+        }
+        fputc('\n', c->out);
+    }
+}
+
 static void running_checkpoints(const struct cli *c, const json_t *k)
 {
     fprintf(c->out, "checkpoints: %" PRId64 " completed, %" PRId64 " failed",
@@ -234,6 +254,7 @@ enum cli_exit command_status(struct cli *c, const struct args *a)
     }
     running_standbys(c, a, running_text(s, "jid"));
     running_nodes(c, json_object_get(s, "vertices"));
+    running_own(c, json_object_get(s, "vertices"));
     json_decref(answer);
     return CLI_OK;
 }

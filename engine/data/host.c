@@ -94,23 +94,27 @@ static void host_digest(const void *bytes, size_t len, uint64_t out[2])
     out[1] = d.high;
 }
 
+/* The place of a counter; of a new one too. */
+static uint32_t host_counter(struct host_ctx *ctx, const char *name)
+{
+    uint32_t counters = atomic_load_explicit(&ctx->counters, memory_order_relaxed);
+    for (uint32_t i = 0; i < counters; i++) {
+        if (strncmp(ctx->counter[i].name, name, HOST_COUNTER_NAME_MAX) == 0) return i;
+    }
+    if (counters > HOST_COUNTERS_MAX) return HOST_COUNTERS_MAX;
+    if (counters == HOST_COUNTERS_MAX) name = "other";
+    struct host_counter *k = &ctx->counter[counters];
+    (void)snprintf(k->name, sizeof(k->name), "%.*s", (int)HOST_COUNTER_NAME_MAX, name);
+    atomic_store_explicit(&ctx->counters, counters + 1, memory_order_release);
+    return counters;
+}
+
 static void host_count(const struct sr_host *h, const char *name, int64_t by)
 {
     struct host_ctx *ctx = h->ctx;
-    for (uint32_t i = 0; i < ctx->counters; i++) {
-        if (strncmp(ctx->counter[i].name, name, HOST_COUNTER_NAME_MAX) == 0) {
-            ctx->counter[i].value += by;
-            return;
-        }
-    }
-    if (ctx->counters >= HOST_COUNTERS_MAX) {
-        name = "other";
-        ctx->counters = HOST_COUNTERS_MAX + 1;
-    }
-    uint32_t at = ctx->counters > HOST_COUNTERS_MAX ? HOST_COUNTERS_MAX : ctx->counters++;
-    struct host_counter *k = &ctx->counter[at];
-    (void)snprintf(k->name, sizeof(k->name), "%.*s", (int)HOST_COUNTER_NAME_MAX, name);
-    k->value += by;
+    struct host_counter *k = &ctx->counter[host_counter(ctx, name)];
+    int64_t before = atomic_load_explicit(&k->value, memory_order_relaxed);
+    atomic_store_explicit(&k->value, before + by, memory_order_relaxed);
 }
 
 void host_init(struct sr_host *h, struct host_ctx *ctx, const struct env *env, struct sr_home *home,

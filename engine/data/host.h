@@ -2,11 +2,12 @@
  *
  * The ctx and the host live as long as the instance, belong to its thread (but for `log`, which any
  * thread may call). Counters are kept here, by name, in the order in which they were first
- * counted.
+ * counted; any thread may read them.
  */
 #ifndef SR_DATA_HOST_H
 #define SR_DATA_HOST_H
 
+#include <stdatomic.h>
 #include <streamrun/format.h>
 
 #include "engine/base/env.h"
@@ -17,14 +18,14 @@
 
 struct host_counter {
     char name[HOST_COUNTER_NAME_MAX + 1];
-    int64_t value;
+    _Atomic int64_t value; /* relaxed: each alone is right */
 };
 
 struct host_ctx {
     const struct env *env;
     struct sr_home *home;
-    char who[64]; /* the step, for log lines */
-    uint32_t counters;
+    char who[64];              /* the step, for log lines */
+    _Atomic uint32_t counters; /* release and acquire: the names of so many are there */
     struct host_counter counter[HOST_COUNTERS_MAX + 1];
 };
 

@@ -55,6 +55,37 @@ static void status_watermarks(struct crew *c, struct run_node_status *by_node)
     }
 }
 
+/* Adds what a subtask counts by itself to what the others do. */
+static void status_add_own(struct arena *a, const struct host_ctx *host, struct run_node_status *to)
+{
+    uint32_t counters = atomic_load_explicit(&host->counters, memory_order_acquire);
+    for (uint32_t i = 0; i < counters; i++) {
+        const struct host_counter *k = &host->counter[i];
+        uint32_t at = 0;
+        while (at < to->owns && strcmp(to->own[at].name, k->name) != 0) {
+            at++;
+        }
+        if (at == HOST_COUNTERS_MAX + 1) continue;
+        if (!to->own) to->own = arena_array(a, HOST_COUNTERS_MAX + 1, sizeof(*to->own));
+        if (!to->own) return; /* nothing is shown, nothing else depends on it */
+        if (at == to->owns)
+            to->own[to->owns++] = (struct run_own_count){.name = arena_text(a, k->name)};
+        if (!to->own[at].name) to->own[at].name = "";
+        to->own[at].value += atomic_load_explicit(&k->value, memory_order_relaxed);
+    }
+}
+
+static void status_own(struct crew *c, struct arena *a, struct run_node_status *by_node)
+{
+    struct task_node *node = arena_array(a, status_nodes_max(c), sizeof(*node));
+    for (uint32_t i = 0; node && i < c->tasks; i++) {
+        uint32_t nodes = c->task[i].plan ? task_nodes(&c->task[i], node) : 0;
+        for (uint32_t k = 0; k < nodes; k++) {
+            status_add_own(a, node[k].host, &by_node[node[k].node]);
+        }
+    }
+}
+
 static void status_nodes(struct supervise *s, const struct counts *sum, struct run_node_status *out)
 {
     for (uint32_t n = 0; n < s->plan->nodes; n++) {
@@ -94,6 +125,7 @@ void supervise_status(struct supervise *s, struct arena *a, struct run_status *o
         }
         status_nodes(s, sum, node);
         if (s->watched) status_watermarks(s->watched, node);
+        if (s->watched) status_own(s->watched, a, node);
     }
     mutex_unlock(s->lock);
     out->nodes = node && sum ? nodes : 0;

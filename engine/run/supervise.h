@@ -59,6 +59,12 @@ sr_rc supervise_savepoint(struct supervise *s, const char *dir, bool stop, bool 
                           char path[4096], struct sr_error *err);
 
 /* One node: its counters, summed up over subtasks. */
+/* What a connector, format or operator counts by itself. */
+struct run_own_count {
+    const char *name;
+    int64_t value; /* since its task was opened */
+};
+
 struct run_node_status {
     const char *uid, *name;
     enum plan_node_kind kind;
@@ -66,6 +72,8 @@ struct run_node_status {
     int64_t in, out, filtered, late, absorbed, skipped, dead; /* rows */
     int64_t bytes_in, bytes_out, bytes_total; /* sources: of known splits; -1: not known */
     int64_t watermark_ms;                     /* SR_WATERMARK_NONE: none */
+    uint32_t owns;
+    struct run_own_count *own; /* sums over the subtasks, by name */
 };
 
 /* How long the parts of a checkpoint took; of tasks the slowest. */

@@ -128,6 +128,7 @@ sr_rc task_load(struct task *t, const struct manifest *m, struct sr_error *err);
 struct task_node {
     uint32_t node;
     struct counters *count;
+    const struct host_ctx *host; /* of its connector or operator, with counters of its own */
 };
 /* Does it have something to commit? */
 static inline bool task_commits(const struct task *t) { return t->has_sink || t->has_letters; }

@@ -165,14 +165,16 @@ uint32_t task_nodes(struct task *t, struct task_node *out)
     uint32_t count = 0;
     const struct plan_node *first = t->plan->node;
     if (t->has_source) {
-        out[count++] = (struct task_node){(uint32_t)(t->source.node - first), &t->source.count};
+        out[count++] = (struct task_node){(uint32_t)(t->source.node - first), &t->source.count,
+                                          &t->source.ctx};
     }
     for (uint32_t i = 0; i < t->chain.levels; i++) {
         struct chain_level *l = &t->chain.level[i];
-        out[count++] = (struct task_node){(uint32_t)(l->node - first), &l->count};
+        out[count++] = (struct task_node){(uint32_t)(l->node - first), &l->count, &l->ctx};
     }
     if (t->has_sink) {
-        out[count++] = (struct task_node){(uint32_t)(t->sink.node - first), &t->sink.count};
+        out[count++] =
+            (struct task_node){(uint32_t)(t->sink.node - first), &t->sink.count, &t->sink.ctx};
     }
     return count;
 }

@@ -143,6 +143,21 @@ def what_may_do_better_is_tried_again_with_its_key(p):
 
 
 @test
+def status_shows_that_the_server_holds_the_job_up(p):
+    with Server(lambda r: 503) as s:
+        p.start("run", job(p, s.url, ", sink.batch.max-size: 5, sink.requests.max-buffered: 10"))
+
+        def out():
+            return next((v for v in (p.status() or {"vertices": []})["vertices"] if v["id"] == "out"), {}).get("counters", {})
+        wait_for("tries", lambda: out().get("http-retries", 0) >= 2)
+        assert out()["http-requests"] == 1, out()
+        assert b"http-requests 1, http-retries " in ok(p.run("status")).stdout
+        s.answer = lambda r: 200
+        ended(p.children[-1])
+        assert ids(s.taken()) == list(range(20))
+
+
+@test
 def retry_after_is_obeyed(p):
     def answer(r):
         if r["n"] > 1:
