@@ -259,6 +259,13 @@ const char *describe_job(struct reader *rd, const struct job *job)
     describe_section(&d, job, JOB_SOURCE, "sources");
     describe_section(&d, job, JOB_TRANSFORM, "transforms");
     describe_section(&d, job, JOB_SINK, "sinks");
+    if (job->dead_letter.step) {
+        uint32_t from;
+        uint32_t to;
+        entries_range(&rd->entries, "dead-letter.", &from, &to);
+        describe_text(&d, "dead-letter:\n");
+        describe_range(&d, from, to, "dead-letter.", "  ");
+    }
     if (!d.is_broken) {
         text = arena_text_n(rd->arena, (const char *)d.out.data, d.out.len);
     }
