@@ -61,6 +61,8 @@ static const struct args_option options_stop[] = {
     COMMON};
 static const struct args_option options_dead_letter[] = {
     RUN_OPTIONS,
+    {"checkpoints", NULL, 0, "DIR", "where a job that does not run is looked for by its name or id"},
+    {"run-dir", NULL, 0, "DIR", "where running jobs listen; else $STREAMRUN_RUN_DIR"},
     {"letters", NULL, 0, "PATH", "letters that lie elsewhere, as those that were mended"},
     {"table", NULL, 0, "NAME", "of an SQLite file"},
     {"raw", NULL, 0, NULL, "show: the bytes of the records, and nothing else"},
@@ -125,9 +127,10 @@ const struct command commands[] = {
     {"plan", "JOB.yaml [--dot | --json]", "show the operator graph", NULL, 1, options_plan, command_plan},
     {"config", "JOB.yaml", "show every effective key and where it came from", NULL, 1, options_job,
      command_config},
-    {"dead-letter", "list | show | replay JOB.yaml|PATH [ID...]",
+    {"dead-letter", "list | show | replay JOB|PATH [ID...]",
      "look at records that were set aside, put them through the job again",
-     "PATH: a directory or file of JSON lines, or an SQLite file. replay takes each letter once: its\n"
+     "JOB: its file, or the name or id of one that runs or has a checkpoint. PATH: a directory or file\n"
+     "of JSON lines, or an SQLite file. replay takes each letter once: its\n"
      "bytes, mended by hand or not, go through the job under an id of its own, with state of its\n"
      "own. What was replayed is noted beside the letters.", ARGS_MAX, options_dead_letter,
      command_dead_letter},

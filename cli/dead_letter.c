@@ -4,6 +4,7 @@
 
 #include "cli/commands.h"
 #include "cli/letter_list.h"
+#include "cli/named.h"
 #include "cli/replay.h"
 #include "cli/replay_ledger.h"
 #include "cli/show.h"
@@ -13,6 +14,8 @@ struct dead_letter {
     const struct args *args;
     struct loaded loaded; /* job NULL: a path was named */
     struct letter_list letters;
+    struct letter_list originals; /* of the job, when the letters lie elsewhere */
+    bool has_originals;
     struct replay_ledger ledger;
 };
 
@@ -35,11 +38,13 @@ static bool dead_letter_is_job(const char *path)
            (len > 4 && strcmp(path + len - 4, ".yml") == 0);
 }
 
-/* The target of the job's dead letters, as a path that can be read. */
-static enum cli_exit dead_letter_of_job(struct dead_letter *d, const char *job, const char **path)
+/* The target of the job's dead letters, as a path that can be read. `job` for people; it is read
+ * from a file or a description, as load_job. */
+static enum cli_exit dead_letter_of_job(struct dead_letter *d, const char *job,
+                                        const struct named *from, const char **path)
 {
     struct cli *c = d->c;
-    enum cli_exit code = load_job(c, d->args, job, NULL, &d->loaded);
+    enum cli_exit code = load_job(c, d->args, from->path, from->text, &d->loaded);
     if (code == CLI_USAGE) return code;
     if (d->loaded.faults->errors > 0) show_faults(c, d->loaded.faults);
     if (code != CLI_OK) return code;
@@ -60,13 +65,31 @@ static enum cli_exit dead_letter_open(struct dead_letter *d, const char *where)
 {
     struct cli *c = d->c;
     struct sr_error err = {0};
+    struct sr_stat stat;
+    struct named job = {.path = dead_letter_is_job(where) ? where : NULL};
     const char *path = where, *table = args_value(d->args, "table");
-    if (dead_letter_is_job(where)) {
-        enum cli_exit code = dead_letter_of_job(d, where, &path);
+    const char *full = cli_absolute(c, where);
+    if (!job.path && c->env.files->stat(c->env.files, full, &stat, &err) != SR_OK) {
+        enum cli_exit code = named_find(c, d->args, where, &job);
+        if (code == CLI_NO_JOB) {
+            return cli_fail(c, CLI_FAILED,
+                            "there are no letters at %s, and no job of that name runs or has a "
+                            "checkpoint in %s (--checkpoints looks elsewhere)",
+                            full, job.dir);
+        }
+        if (code != CLI_OK) return code;
+    }
+    if (job.path || job.text) {
+        enum cli_exit code = dead_letter_of_job(d, where, &job, &path);
         if (code != CLI_OK) return code;
         if (!table) table = dead_letter_value(d, "dead-letter.table-name");
     }
     const char *other = args_value(d->args, "letters");
+    if (other && d->loaded.job) {
+        const char *own = dead_letter_value(d, "dead-letter.table-name");
+        d->has_originals = letter_list_read(c, path, own, &d->originals, &err) == SR_OK;
+        if (!args_value(d->args, "table")) table = NULL;
+    }
     sr_rc rc = letter_list_read(c, other ? other : path, table, &d->letters, &err);
     if (rc == SR_EABSENT && d->loaded.job && !other) return CLI_OK; /* none was ever written */
     if (rc == SR_EABSENT) {
@@ -204,15 +227,19 @@ static enum cli_exit dead_letter_replay(struct dead_letter *d)
     if (!d->loaded.job) {
         return cli_fail(
             d->c, CLI_USAGE,
-            "dead-letter replay: name the job's file; --letters PATH names letters that "
-            "lie elsewhere");
+            "dead-letter replay: name the job, or its file; --letters PATH names letters "
+            "that lie elsewhere");
     }
     if (d->letters.count == 0) {
         cli_note(d->c, "there are no dead letters");
         return CLI_OK;
     }
-    return replay_run(d->c, d->args, &d->loaded, &d->letters, d->args->word + 2,
-                      d->args->words - 2);
+    const struct replay_what what = {.loaded = &d->loaded,
+                                     .letters = &d->letters,
+                                     .originals = d->has_originals ? &d->originals : NULL,
+                                     .chosen = d->args->word + 2,
+                                     .count = d->args->words - 2};
+    return replay_run(d->c, d->args, &what);
 }
 
 enum cli_exit command_dead_letter(struct cli *c, const struct args *a)
@@ -222,7 +249,7 @@ enum cli_exit command_dead_letter(struct cli *c, const struct args *a)
     bool is_replay = strcmp(what, "replay") == 0;
     if (a->words < 2 || (is_list && a->words > 2) || !(is_list || is_show || is_replay)) {
         return cli_fail(c, CLI_USAGE,
-                        "dead-letter: list, show or replay, then a job's file or the letters");
+                        "dead-letter: list, show or replay, then a job or the letters");
     }
     struct dead_letter d = {.c = c, .args = a};
     enum cli_exit code = dead_letter_open(&d, a->word[1]);

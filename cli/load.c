@@ -57,7 +57,7 @@ static struct conf_define *load_defines(struct cli *c, const struct args *a, uin
 static enum cli_exit load_read(struct cli *c, const struct args *a, const char *path,
                                const char *text, struct loaded *l, sr_rc *rc)
 {
-    memset(l, 0, sizeof(*l));
+    *l = (struct loaded){.path = path, .text = text};
     l->faults = arena_get(c->arena, sizeof(*l->faults));
     if (!l->faults) return cli_fail(c, CLI_FAILED, "out of memory");
     faults_init(l->faults, c->arena);
@@ -104,11 +104,11 @@ enum cli_exit load_job(struct cli *c, const struct args *a, const char *path, co
     return code == CLI_OK ? load_bind(c, l, rc) : code;
 }
 
-enum cli_exit load_changed(struct cli *c, const struct args *a, const char *path,
+enum cli_exit load_changed(struct cli *c, const struct args *a, const struct loaded *from,
                            const struct load_change *change, struct loaded *l)
 {
     sr_rc rc = SR_OK;
-    enum cli_exit code = load_read(c, a, path, NULL, l, &rc);
+    enum cli_exit code = load_read(c, a, from->path, from->text, l, &rc);
     if (code == CLI_OK && rc == SR_OK && l->job) code = change->job(change->ctx, l->job);
     return code == CLI_OK ? load_bind(c, l, rc) : code;
 }

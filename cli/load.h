@@ -10,6 +10,7 @@ struct loaded {
     struct faults *faults;
     struct job *job;         /* NULL when the file could not be read at all */
     const struct plan *plan; /* NULL when there are errors */
+    const char *path, *text; /* what it was read from: one of them is NULL */
 };
 
 /* Reads and binds a job: from `path`, or from `text` (a description kept in a checkpoint) when path
@@ -22,7 +23,8 @@ struct load_change {
     enum cli_exit (*job)(void *ctx, struct job *job);
     void *ctx;
 };
-enum cli_exit load_changed(struct cli *c, const struct args *a, const char *path,
+/* Reads what `from` was read from again. */
+enum cli_exit load_changed(struct cli *c, const struct args *a, const struct loaded *from,
                            const struct load_change *change, struct loaded *l);
 
 #endif

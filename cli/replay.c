@@ -13,6 +13,7 @@
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
 #include "engine/ckpt/durable.h"
+#include "engine/data/schema.h"
 
 struct replay {
     struct cli *c;
@@ -20,7 +21,9 @@ struct replay {
     const struct loaded *loaded;
     const struct letter_list *letters;
     struct replay_ledger ledger;
-    bool *is_taken; /* by letter: goes into the batch */
+    const struct letter_list *originals; /* NULL: `letters` are them */
+    struct replay_ledger original;       /* of the originals */
+    bool *is_taken;                      /* by letter: goes into the batch */
     uint32_t taken;
     uint32_t number; /* of the batch */
     const char *dir; /* absolute: its files and checkpoints */
@@ -28,24 +31,41 @@ struct replay {
 
 /* --- Choosing --------------------------------------------------------------------------------- */
 
-static const struct job_step *replay_source(const struct replay *r, const char *name)
+static const struct job_step *replay_step(const struct replay *r, const char *name)
 {
     const struct job *job = r->loaded->job;
     for (uint32_t i = 0; i < job->steps; i++) {
-        const struct job_step *s = &job->step[i];
-        if (s->kind == JOB_SOURCE && strcmp(s->name.text, name) == 0) return s;
+        if (strcmp(job->step[i].name.text, name) == 0) return &job->step[i];
     }
     return NULL;
+}
+
+/* Of a source that makes rows itself, `raw` is a row as JSON: of the source's columns only where
+ * the step that could not take it reads the source. */
+static const char *replay_row_hurdle(const struct replay *r, const struct letter_row *l)
+{
+    /* Steps that became one are named "a + b": the first one of them takes the row. */
+    const char *end = strstr(l->step, " + ");
+    const struct job_step *s = replay_step(r, l->step);
+    if (!s && end) {
+        s = replay_step(r, arena_text_n(r->c->arena, l->step, (size_t)(end - l->step)));
+    }
+    if (!r->loaded->job->dead_letter.json) return "there is no format to read its row with";
+    if (!s || s->kind == JOB_SOURCE) return "its source could not read it: there is no row";
+    for (uint32_t i = 0; i < s->from.count; i++) {
+        if (strcmp(s->from.item[i].text, l->source) == 0) return NULL;
+    }
+    return "it is a row of a later step, and its source makes rows itself";
 }
 
 /* Why a letter cannot go through the job; NULL: it can. */
 static const char *replay_hurdle(const struct replay *r, const struct letter_row *l)
 {
     if (!*l->source) return "it is a result, not a record of a source";
-    const struct job_step *s = replay_source(r, l->source);
-    if (!s) return "the job has no source of that name";
-    if (!s->format) return "its source makes rows itself: there are no bytes to read again";
-    return l->raw ? NULL : "its bytes were not kept";
+    const struct job_step *s = replay_step(r, l->source);
+    if (!s || s->kind != JOB_SOURCE) return "the job has no source of that name";
+    if (!l->raw) return "its bytes were not kept";
+    return s->format ? NULL : replay_row_hurdle(r, l);
 }
 
 static bool replay_is_chosen(const char *id, const char *const *chosen, uint32_t count)
@@ -54,6 +74,12 @@ static bool replay_is_chosen(const char *id, const char *const *chosen, uint32_t
         if (strcmp(chosen[i], id) == 0) return true;
     }
     return count == 0;
+}
+
+static bool replay_is_done(const struct replay *r, const char *id)
+{
+    return replay_ledger_has(&r->ledger, id) ||
+           (r->originals && replay_ledger_has(&r->original, id));
 }
 
 static enum cli_exit replay_choose(struct replay *r, const char *const *chosen, uint32_t count)
@@ -70,7 +96,7 @@ static enum cli_exit replay_choose(struct replay *r, const char *const *chosen, 
         const struct letter_row *l = &r->letters->item[i];
         if (!replay_is_chosen(l->id, chosen, count)) continue;
         const char *hurdle = replay_hurdle(r, l);
-        if (replay_ledger_has(&r->ledger, l->id)) {
+        if (replay_is_done(r, l->id)) {
             before++;
         } else if (hurdle) {
             hurdles++;
@@ -168,6 +194,28 @@ static const struct job_step *replay_reader(struct replay *r, const char *path)
     return NULL;
 }
 
+/* Its rows come as JSON; where it brought its columns, they are declared now. */
+static bool replay_as_json(struct job *job, struct job_step *s)
+{
+    const struct sr_schema *brought = s->columns == 0 && !s->schema_text.text && s->source->schema
+                                          ? s->source->schema(s->conf)
+                                          : NULL;
+    s->format = job->dead_letter.json;
+    s->format_conf = job->dead_letter.json_conf;
+    if (!brought) return s->format != NULL;
+    struct job_column *column = arena_array(job->arena, brought->fields, sizeof(*column));
+    for (uint32_t i = 0; column && i < brought->fields; i++) {
+        const char *name = brought->field[i].name;
+        const char *type = type_text(job->arena, &brought->field[i].type);
+        if (!type) return false;
+        column[i].name = (struct job_text){.text = name, .len = (uint32_t)strlen(name)};
+        column[i].type = (struct job_text){.text = type, .len = (uint32_t)strlen(type)};
+    }
+    s->column = column;
+    s->columns = column ? brought->fields : 0;
+    return s->format && column;
+}
+
 /* Sources read letters; the job is another one, with checkpoints beside them. */
 static enum cli_exit replay_change(void *ctx, struct job *job)
 {
@@ -178,10 +226,8 @@ static enum cli_exit replay_change(void *ctx, struct job *job)
         if (s->kind != JOB_SOURCE) continue;
         const struct job_step *reader = replay_reader(r, replay_file(r, s));
         if (!reader) return cli_fail(c, CLI_FAILED, "no source can be made of dead letters");
-        if (!s->format) {
-            return cli_fail(c, CLI_CONFIG,
-                            "source '%s' makes rows itself: a job with such a source cannot be run "
-                            "over dead letters alone",
+        if (!s->format && !replay_as_json(job, s)) {
+            return cli_fail(c, CLI_FAILED, "source '%s': no rows can be read from JSON",
                             s->name.text);
         }
         s->source = reader->source;
@@ -236,7 +282,7 @@ static enum cli_exit replay_aside(struct replay *r, struct args *a)
     return CLI_OK;
 }
 
-/* The header line of a CSV file is no letter. */
+/* The header line of a CSV file is no letter; one that matched has the columns in their order. */
 static enum cli_exit replay_headers(struct replay *r, struct args *a)
 {
     const struct conf_value *v = NULL;
@@ -247,12 +293,6 @@ static enum cli_exit replay_headers(struct replay *r, struct args *a)
         bool is_header = strncmp(v[i].key, "sources.", 8) == 0 && len >= sizeof(end) &&
                          strcmp(v[i].key + len - (sizeof(end) - 1), end) == 0;
         if (!is_header || strcmp(v[i].value, "none") == 0) continue;
-        if (strcmp(v[i].value, "match") == 0) {
-            return cli_fail(r->c, CLI_CONFIG,
-                            "%s: match: letters have no header line; if the file's columns are in "
-                            "the order of the schema, say -D %s=none",
-                            v[i].key, v[i].key);
-        }
         if (a->options == ARGS_MAX) return cli_fail(r->c, CLI_USAGE, "too many options");
         a->given[a->options].option = &replay_define;
         a->given[a->options++].value = arena_printf(r->c->arena, "%s=none", v[i].key);
@@ -274,7 +314,7 @@ static enum cli_exit replay_batch(struct replay *r)
     if (code == CLI_OK) code = replay_aside(r, a);
     if (code != CLI_OK) return code;
     struct load_change change = {.job = replay_change, .ctx = r};
-    code = load_changed(c, a, r->loaded->job->file, &change, &loaded);
+    code = load_changed(c, a, r->loaded, &change, &loaded);
     if (loaded.faults) show_faults(c, loaded.faults);
     return code == CLI_OK ? run_loaded(c, a, &loaded) : code;
 }
@@ -290,6 +330,9 @@ static enum cli_exit replay_finish(struct replay *r)
     }
     const char *target = replay_target(r->loaded->plan);
     sr_rc rc = target ? replay_target_keep(r->c, target, replay_own_letters(r), &err) : SR_OK;
+    if (rc == SR_OK && r->originals) {
+        rc = replay_ledger_copy(&r->original, &r->ledger, r->c, r->number, r->originals, &err);
+    }
     if (rc == SR_OK) rc = replay_ledger_done(&r->ledger, r->c, r->number, &err);
     if (rc != SR_OK) {
         return cli_fail(r->c, CLI_FAILED, "%s", err.words);
@@ -298,25 +341,34 @@ static enum cli_exit replay_finish(struct replay *r)
     return code;
 }
 
-enum cli_exit replay_run(struct cli *c, const struct args *a, const struct loaded *loaded,
-                         const struct letter_list *letters, const char *const *chosen,
-                         uint32_t count)
+static enum cli_exit replay_open(struct replay *r, struct sr_error *err)
 {
-    struct replay r = {.c = c, .args = a, .loaded = loaded, .letters = letters};
-    struct sr_error err = {0};
-    r.is_taken = arena_array(c->arena, (size_t)letters->count + 1, sizeof(bool));
-    if (!r.is_taken || replay_ledger_open(c, letters, &r.ledger, &err) != SR_OK) {
-        return cli_fail(c, CLI_FAILED, "%s", r.is_taken ? err.words : "out of memory");
+    r->is_taken = arena_array(r->c->arena, (size_t)r->letters->count + 1, sizeof(bool));
+    sr_rc rc = r->is_taken ? replay_ledger_open(r->c, r->letters, &r->ledger, err)
+                           : error_set(err, SR_ENOMEM, "out of memory");
+    if (rc == SR_OK && r->originals) {
+        rc = replay_ledger_open(r->c, r->originals, &r->original, err);
     }
-    enum cli_exit code = CLI_OK;
-    r.number = replay_ledger_open_batch(&r.ledger);
+    return rc == SR_OK ? CLI_OK : cli_fail(r->c, CLI_FAILED, "%s", err->words);
+}
+
+enum cli_exit replay_run(struct cli *c, const struct args *a, const struct replay_what *what)
+{
+    struct replay r = {.c = c,
+                       .args = a,
+                       .loaded = what->loaded,
+                       .letters = what->letters,
+                       .originals = what->originals};
+    struct sr_error err = {0};
+    enum cli_exit code = replay_open(&r, &err);
+    r.number = code == CLI_OK ? replay_ledger_open_batch(&r.ledger) : 0;
     if (r.number > 0) {
         cli_note(c, "replay %u was interrupted: it is finished first", r.number);
         r.dir = replay_ledger_dir(&r.ledger, c, r.number);
         code = replay_finish(&r);
     }
-    if (code == CLI_OK) code = replay_choose(&r, chosen, count);
-    if (code == CLI_OK && r.taken > 0) code = replay_check_sinks(&r, loaded->plan);
+    if (code == CLI_OK) code = replay_choose(&r, what->chosen, what->count);
+    if (code == CLI_OK && r.taken > 0) code = replay_check_sinks(&r, what->loaded->plan);
     if (code == CLI_OK && r.taken > 0) {
         r.number = replay_ledger_next(&r.ledger);
         r.dir = replay_ledger_dir(&r.ledger, c, r.number);
@@ -327,5 +379,6 @@ enum cli_exit replay_run(struct cli *c, const struct args *a, const struct loade
         }
     }
     replay_ledger_close(&r.ledger);
+    replay_ledger_close(&r.original);
     return code;
 }

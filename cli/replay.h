@@ -9,9 +9,16 @@
 #include "cli/letter_list.h"
 #include "cli/load.h"
 
-/* `loaded`: the job as it is; `chosen`: ids, none for all that were not replayed yet. */
-enum cli_exit replay_run(struct cli *c, const struct args *a, const struct loaded *loaded,
-                         const struct letter_list *letters, const char *const *chosen,
-                         uint32_t count);
+struct replay_what {
+    const struct loaded *loaded; /* the job as it is */
+    const struct letter_list *letters;
+    /* What the job itself set aside, when `letters` lie elsewhere: those of the same ids count as
+     * replayed too. NULL: there is none. */
+    const struct letter_list *originals;
+    const char *const *chosen; /* ids; none for all that were not replayed yet */
+    uint32_t count;            /* of them */
+};
+
+enum cli_exit replay_run(struct cli *c, const struct args *a, const struct replay_what *what);
 
 #endif

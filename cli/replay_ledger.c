@@ -105,6 +105,33 @@ sr_rc replay_ledger_done(struct replay_ledger *g, const struct cli *c, uint32_t 
     return replay_ledger_save(g, c, err);
 }
 
+sr_rc replay_ledger_copy(struct replay_ledger *g, const struct replay_ledger *from,
+                         const struct cli *c, uint32_t number, const struct letter_list *letters,
+                         struct sr_error *err)
+{
+    json_t *ids = json_array();
+    for (size_t i = 0; i < json_array_size(from->batch); i++) {
+        const json_t *batch = json_array_get(from->batch, i);
+        json_t *theirs = json_object_get(batch, "ids");
+        for (size_t k = 0; replay_ledger_number(batch) == number && k < json_array_size(theirs);
+             k++) {
+            const char *id = json_string_value(json_array_get(theirs, k));
+            if (!id || !letter_list_find(letters, id) || replay_ledger_has(g, id)) continue;
+            (void)json_array_append_new(ids, json_string(id));
+        }
+    }
+    if (json_array_size(ids) == 0) {
+        json_decref(ids);
+        return SR_OK;
+    }
+    json_t *batch = json_pack("{s:i, s:b, s:o, s:s}", "number", (int)replay_ledger_next(g), "done",
+                              1, "ids", ids, "from", from->path);
+    if (!batch || json_array_append_new(g->batch, batch) != 0) {
+        return error_set(err, SR_ENOMEM, "out of memory");
+    }
+    return replay_ledger_save(g, c, err);
+}
+
 const char *replay_ledger_dir(const struct replay_ledger *g, const struct cli *c, uint32_t number)
 {
     return arena_printf(c->arena, "%s%u", g->base, number);

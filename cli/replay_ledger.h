@@ -27,6 +27,10 @@ sr_rc replay_ledger_begin(struct replay_ledger *g, const struct cli *c, uint32_t
                           json_t *ids, struct sr_error *err);
 sr_rc replay_ledger_done(struct replay_ledger *g, const struct cli *c, uint32_t number,
                          struct sr_error *err);
+/* Notes in `g` as done what batch `number` of `from` holds of these letters, once. */
+sr_rc replay_ledger_copy(struct replay_ledger *g, const struct replay_ledger *from,
+                         const struct cli *c, uint32_t number, const struct letter_list *letters,
+                         struct sr_error *err);
 const char *replay_ledger_dir(const struct replay_ledger *g, const struct cli *c, uint32_t number);
 
 #endif

@@ -56,7 +56,7 @@ struct run {
 
 /* --- Where state lies ------------------------------------------------------------------------- */
 
-static const char *run_default_dir(struct cli *c)
+const char *run_default_dir(struct cli *c)
 {
     const char *state = getenv("XDG_STATE_HOME");
     if (state && *state == '/') {

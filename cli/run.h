@@ -8,4 +8,7 @@
 /* Runs what was loaded, with the options of `run` in `a`, and answers its exit code. */
 enum cli_exit run_loaded(struct cli *c, const struct args *a, const struct loaded *l);
 
+/* Where checkpoints go when nothing says where. */
+const char *run_default_dir(struct cli *c);
+
 #endif

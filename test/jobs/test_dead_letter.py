@@ -1,10 +1,11 @@
 """`dead-letter list | show | replay`: what was set aside can be looked at, mended, and put through the job once."""
 import base64
 import json
+import sqlite3
 import subprocess
 import sys
 
-from harness import ok, test
+from harness import ok, test, wait_for
 
 JOB = """pipeline.name: replayed
 sources:
@@ -191,3 +192,82 @@ def letters_in_sqlite_can_be_read_behind_a_killed_writer(p):
     subprocess.run([sys.executable, "-c", TORN, p.dir / "dead.db"], check=False)
     assert (p.dir / "dead.db-journal").stat().st_size > 0
     assert [x["text"] for x in listed(p, job)] == ["2,02.01.2026"]
+
+
+@test
+def a_job_is_named_by_its_name_or_id_running_or_not(p):
+    p.write("in.csv", INPUT)
+    job = p.write("job.yaml", JOB + "execution.checkpointing: {interval: 1h, dir: ckpt}\n")
+    ok(p.run("run", job))
+    assert b"no job of that name" in ok(p.run("dead-letter", "list", "replayed"), 1).stderr
+    (letter,) = json.loads(ok(p.run("dead-letter", "list", "replayed", "--checkpoints", "ckpt", "--json")).stdout)
+    (jid,) = [d.name for d in (p.dir / "ckpt").iterdir() if len(d.name) == 32]
+    job2 = p.write("job2.yaml", JOB)  # the default directory is looked into too
+    ok(p.run("run", job2, "--continue"))
+    (p.dir / "job.yaml").unlink()
+    (p.dir / "job2.yaml").unlink()
+    assert letter["id"] in ok(p.run("dead-letter", "show", jid, "--json")).stdout.decode()
+    letters = json.loads(ok(p.run("dead-letter", "list", "replayed", "--json")).stdout)
+    mended = p.write("mended.json", "".join(
+        json.dumps({**{k: v for k, v in row.items() if k != "raw"}, "raw": base64.b64encode(b"2,2026-01-02\n").decode()}) + "\n"
+        for row in (json.loads(line) for f in sorted((p.dir / "dead").glob("part-*")) for line in f.read_text().splitlines())))
+    done = ok(p.run("dead-letter", "replay", "replayed", "--letters", mended))
+    assert b"read 2 = written 2" in done.stderr, done.stderr  # of both runs; and the originals count as replayed
+    assert all(row["replayed"] for row in json.loads(ok(p.run("dead-letter", "list", "replayed", "--json")).stdout)), letters
+    assert b"nothing to replay" in ok(p.run("dead-letter", "replay", "replayed")).stderr
+    assert b"nothing to replay" in ok(p.run("dead-letter", "replay", "replayed", "--letters", mended)).stderr
+
+
+@test
+def a_running_job_is_named_by_its_name(p):
+    p.write("in.csv", INPUT)
+    job = p.write("job.yaml", JOB.replace("csv.header: skip", "csv.header: skip\n    source.monitor-interval: 50ms") + "execution.checkpointing.interval: 20ms\n")
+    p.start("run", job)
+    wait_for("the letter", lambda: p.run("dead-letter", "list", "replayed").stdout.count(b"02.01.2026") or list((p.dir / "dead").glob("part-*")))
+    (letter,) = json.loads(ok(p.run("dead-letter", "list", "replayed", "--json")).stdout)
+    assert letter["text"] == "2,02.01.2026", letter
+    ok(p.run("cancel"))
+
+
+@test
+def a_header_that_matched_needs_none_to_be_replayed(p):
+    p.write("in.csv", INPUT)
+    match = JOB.replace("header: skip", "header: match")
+    ok(p.run("run", p.write("job.yaml", match)))
+    done = ok(p.run("dead-letter", "replay", p.write("fixed.yaml", FIXED.replace("header: skip", "header: match"))))
+    assert b"read 1 = written 1" in done.stderr and rows(p)[1] == "2,2026-01-02", done.stderr
+
+
+@test
+def rows_of_sources_that_make_them_are_replayed_as_rows(p):
+    """sqlite and nexmark give rows, not bytes: a letter's JSON goes into the step behind the source."""
+    with sqlite3.connect(p.dir / "t.db") as db:
+        db.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, d TEXT, b BLOB, n REAL)")
+        db.executemany("INSERT INTO t VALUES (?, ?, ?, ?)", [(1, "2026-01-01", b"\x00\xff", 0.1), (2, "02.01.2026", b"\x01\x02", 1.5), (3, "x", None, None)])
+    text = """pipeline.name: rows
+sources:
+  t: {connector: sqlite, path: t.db, table-name: t, schema: {id: BIGINT, d: STRING, b: BYTES, n: DOUBLE}}
+transforms:
+  dates: {from: t, select: [id, "CAST(d AS DATE) AS d", b, n], on-error: dead-letter}
+  more: {from: dates, select: [id, d, "CAST(1 / (id - 1) AS INT) AS q", n], where: "b IS NOT NULL", on-error: dead-letter}
+sinks: {out: {from: more, connector: filesystem, path: out/, format: csv}}
+dead-letter: {connector: filesystem, path: dead/}
+"""
+    ok(p.run("run", p.write("job.yaml", text)))
+    assert rows(p) == [] and len(listed(p, "dead/")) == 2, (rows(p), listed(p, "dead/"))
+    fixed = p.write("fixed.yaml", text.replace("CAST(d AS DATE)", "CASE WHEN d LIKE '%.%' THEN TO_DATE(d, 'dd.MM.yyyy') ELSE CAST('2026-01-03' AS DATE) END"))
+    done = ok(p.run("dead-letter", "replay", fixed))
+    assert rows(p) == ["2,2026-01-02,1,1.5"], (rows(p), done.stderr)
+    assert b"read 2 = written 1 + filtered 0 + aggregated 0 + late 0 + dead-lettered 1" in done.stderr, done.stderr
+    done = ok(p.run("dead-letter", "replay", fixed))  # what was set aside again is another letter
+    assert b"read 1 = written 0" in done.stderr, done.stderr
+    text = """pipeline.name: bids
+sources: {n: {connector: nexmark, events.num: 200}}
+transforms: {t: {from: n, select: ["CAST(channel AS INT) AS c", price, dateTime], on-error: dead-letter}}
+sinks: {out: {from: t, connector: filesystem, path: bids/, format: csv}}
+dead-letter: {connector: filesystem, path: bad/}
+"""
+    ok(p.run("run", p.write("job.yaml", text)))
+    n = len(listed(p, "bad/"))
+    done = ok(p.run("dead-letter", "replay", p.write("fixed.yaml", text.replace("CAST(channel AS INT)", "channel"))))
+    assert n > 20 and len(rows(p, "bids")) == n and f"read {n} = written {n}".encode() in done.stderr, (n, done.stderr)
