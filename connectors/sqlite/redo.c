@@ -9,7 +9,7 @@
 #include "connectors/common/blocksum.h"
 #include "connectors/common/note.h"
 
-#define REDO_VERSION 1u
+#define REDO_VERSION 2            /* of a note; 1 had no has_older */
 #define REDO_MAGIC   "srredo\0\1" /* 8 bytes, the version last */
 #define REDO_HEAD    20u          /* bytes of a frame before its rows */
 #define REDO_FLUSH   ((size_t)256 * 1024)
@@ -28,7 +28,7 @@ sr_rc redo_mark_save(const struct redo_mark *m, struct sr_out *note)
                   note_put_u64(note, m->lineage) && note_put_u64(note, m->attempt) &&
                   note_put_u32(note, m->part) && note_put_u64(note, m->rows) &&
                   note_put_u64(note, m->length) && note_put_u64(note, m->digest[0]) &&
-                  note_put_u64(note, m->digest[1]);
+                  note_put_u64(note, m->digest[1]) && note_put_u8(note, m->has_older ? 1 : 0);
     return is_put ? SR_OK : SR_ENOMEM;
 }
 
@@ -51,7 +51,9 @@ sr_rc redo_mark_load(struct redo_mark *m, struct sr_bytes note)
     m->length = note_get_u64(&in);
     m->digest[0] = note_get_u64(&in);
     m->digest[1] = note_get_u64(&in);
-    if (version == REDO_VERSION && note_is_done(&in) && has_writer && m->path[0] == '/') {
+    m->has_older = version == REDO_VERSION && note_get_u8(&in) != 0;
+    bool is_known = version == REDO_VERSION || version == REDO_VERSION - 1;
+    if (is_known && note_is_done(&in) && has_writer && m->path[0] == '/') {
         return SR_OK;
     }
     redo_mark_done(m);

@@ -26,6 +26,7 @@ struct redo_mark {
     uint32_t part;
     uint64_t rows, length;
     uint64_t digest[2]; /* chained over the frames */
+    bool has_older;     /* the target held rows of this sink before: it cannot be new */
 };
 
 sr_rc redo_mark_save(const struct redo_mark *m, struct sr_out *note);

@@ -18,6 +18,7 @@
 #include "connectors/sqlite/redo.h"
 #include "connectors/sqlite/target.h"
 
+#define SQLITE_ROWS_NOTE    4u    /* bytes of the note that only says that there are rows */
 #define SQLITE_SINK_FULL_US 50000 /* how soon to ask again while the redo file is too large */
 
 struct sqlite_conf {
@@ -33,6 +34,7 @@ struct sqlite_sink {
     char *job, *uid;
     char *redo_dir;
     char own[SINK_ID_SIZE + 8]; /* how the redo files of this sink begin */
+    bool has_rows;              /* some were prepared, in this run or before the checkpoint */
     bool is_memory_only;        /* no checkpoint before the end: the redo file grows as it must */
     bool has_asked;             /* for a checkpoint, since the last prepare */
     char *unremoved;            /* a redo file that was applied and could not be removed; or NULL */
@@ -165,6 +167,25 @@ static sr_rc sqlite_write(void *sink, const struct sr_view *v, uint32_t from, ui
     return rc;
 }
 
+/* Whoever goes on from here knows that the target holds rows. */
+static sr_rc sqlite_note_rows(const struct sqlite_sink *s, struct sr_notes *notes,
+                              struct sr_error *err)
+{
+    static const uint8_t note[] = {'r', 'o', 'w', 's'};
+    sr_rc rc = SR_OK;
+    if (s->has_rows) {
+        rc = notes->add(notes, SR_NOTE_STATE, (struct sr_bytes){note, sizeof(note)});
+    }
+    return rc == SR_OK ? rc : s->host->fail(s->host, err, rc, "out of memory");
+}
+
+static sr_rc sqlite_restore(void *sink, struct sr_bytes note, struct sr_error *err)
+{
+    (void)note, (void)err; /* there is one kind */
+    ((struct sqlite_sink *)sink)->has_rows = true;
+    return SR_OK;
+}
+
 static sr_rc sqlite_prepare(void *sink, uint64_t checkpoint, bool is_last, struct sr_notes *notes,
                             struct sr_wait *wait, struct sr_error *err)
 {
@@ -173,13 +194,14 @@ static sr_rc sqlite_prepare(void *sink, uint64_t checkpoint, bool is_last, struc
     struct sqlite_sink *s = sink;
     s->has_asked = false;
     if (!s->redo.file) {
-        return SR_OK; /* no row since the last one */
+        return sqlite_note_rows(s, notes, err); /* no row since the last one */
     }
     sr_rc rc = redo_prepare(&s->redo, err);
     if (rc != SR_OK) {
         return rc;
     }
     s->redo.mark.checkpoint = checkpoint;
+    s->redo.mark.has_older = s->has_rows;
     struct sr_out note = note_out();
     rc = redo_mark_save(&s->redo.mark, &note);
     if (rc == SR_OK) {
@@ -190,7 +212,8 @@ static sr_rc sqlite_prepare(void *sink, uint64_t checkpoint, bool is_last, struc
         return s->host->fail(s->host, err, rc, "cannot note %s", s->redo.mark.path);
     }
     redo_reset(&s->redo);
-    return SR_OK;
+    s->has_rows = true;
+    return sqlite_note_rows(s, notes, err);
 }
 
 static sr_rc sqlite_load(struct sqlite_sink *s, struct redo_mark *mark, struct sr_bytes note,
@@ -232,7 +255,10 @@ static sr_rc sqlite_commit(void *sink, uint64_t checkpoint, struct sr_bytes note
     if (rc != SR_OK) {
         return rc;
     }
-    rc = target_apply(&s->target, &mark, err);
+    rc = mark.has_older ? target_is_old(&s->target, err) : SR_OK;
+    if (rc == SR_OK) {
+        rc = target_apply(&s->target, &mark, err);
+    }
     if (rc == SR_OK) {
         sqlite_remove_applied(s, mark.path);
         mark.path = NULL;
@@ -294,11 +320,16 @@ static sr_rc sqlite_recover(void *sink, const struct sr_bytes *live, uint32_t co
     }
     sr_rc rc = SR_OK;
     uint32_t loaded = 0;
-    for (; rc == SR_OK && loaded < count; loaded++) {
-        rc = sqlite_load(s, &mark[loaded], live[loaded], err);
+    for (uint32_t i = 0; rc == SR_OK && i < count; i++) {
+        if (live[i].len == SQLITE_ROWS_NOTE) {
+            rc = target_is_old(&s->target, err); /* all commits of the checkpoint are done */
+            continue;
+        }
+        rc = sqlite_load(s, &mark[loaded], live[i], err);
+        loaded += rc == SR_OK ? 1 : 0;
     }
     if (rc == SR_OK) {
-        rc = sqlite_remove_leftovers(s, mark, count, err);
+        rc = sqlite_remove_leftovers(s, mark, loaded, err);
     }
     for (uint32_t i = 0; i < loaded; i++) {
         redo_mark_done(&mark[i]);
@@ -347,6 +378,7 @@ const struct sr_sink_type sqlite_sink_type = {
     .check = sqlite_check,
     .open = sqlite_open,
     .recover = sqlite_recover,
+    .restore = sqlite_restore,
     .write = sqlite_write,
     .prepare = sqlite_prepare,
     .commit = sqlite_commit,

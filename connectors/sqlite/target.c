@@ -492,6 +492,31 @@ static sr_rc target_last(struct target *t, const struct redo_mark *mark, int64_t
     return rc;
 }
 
+sr_rc target_is_old(struct target *t, struct sr_error *err)
+{
+    sqlite3_stmt *s = NULL;
+    sr_rc rc =
+        target_prepare(t, "SELECT 1 FROM " TARGET_MARKS " WHERE job = ?1 AND sink = ?2 LIMIT 1", &s,
+                       "read " TARGET_MARKS, err);
+    if (rc != SR_OK) {
+        return rc;
+    }
+    (void)sqlite3_bind_text(s, 1, t->job, -1, SQLITE_STATIC); /* a failure shows in step's row */
+    (void)sqlite3_bind_text(s, 2, t->sink, -1, SQLITE_STATIC);
+    int code = sqlite3_step(s);
+    if (code != SQLITE_ROW && code != SQLITE_DONE) {
+        rc = target_fail(t, "read " TARGET_MARKS, err);
+    } else if (code == SQLITE_DONE) {
+        rc = t->host->fail(t->host, err, SR_EFINAL,
+                           "%s holds nothing of this sink, although the checkpoint knows of rows "
+                           "that were committed there: was it moved, or removed? Put it back, or "
+                           "begin again with --fresh",
+                           t->path);
+    }
+    (void)sqlite3_finalize(s); /* its error was seen above */
+    return rc;
+}
+
 static sr_rc target_run(struct target *t, const char *sql, const struct redo_mark *mark,
                         struct sr_error *err)
 {

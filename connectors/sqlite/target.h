@@ -42,6 +42,9 @@ sr_rc target_check(const struct sr_schema *schema, const char *table, struct sr_
 sr_rc target_open(struct target *t, bool may_create, struct sr_error *err);
 /* Applies a redo file, once. SR_EBUSY: locked, nothing happened. */
 sr_rc target_apply(struct target *t, const struct redo_mark *mark, struct sr_error *err);
+/* Does it hold rows of this sink from any run? SR_EFINAL: no, as when the file was removed or
+ * replaced since; then nothing is to be written, because what was committed is gone. */
+sr_rc target_is_old(struct target *t, struct sr_error *err);
 void target_close(struct target *t);
 
 #endif

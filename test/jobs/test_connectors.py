@@ -458,3 +458,30 @@ def an_sqlite_source_reads_what_was_committed_before_its_writer_was_killed(p):
     job = p.write("job.yaml", "pipeline.name: torn\nsources: {e: {connector: sqlite, path: a.db, table-name: t, schema: {id: INT, v: STRING}}}\n"
                               "sinks: {o: {from: e, connector: stdout, format: csv}}\n")
     assert ok(p.run("run", "-q", job)).stdout == b"1,x\n"
+
+
+@test
+def a_table_that_vanished_between_runs_stops_the_job(p):
+    """What was committed there is gone: no new file is made in silence, neither with rows that wait nor without; put back, it goes on."""
+    p.write("in/1.csv", "1\n2\n")
+    job = p.write("job.yaml", """execution.checkpointing: {interval: 1h, dir: ckpt}
+sources: {in: {connector: filesystem, path: in/, format: csv, schema: {n: INT}}}
+sinks: {out: {from: in, connector: sqlite, path: t.db, table-name: t}}
+""")
+    ok(p.run("run", job, "--continue"))
+    ok(p.run("run", job, "--continue"))  # its checkpoint has no rows of its own
+    (p.dir / "t.db").rename(p.dir / "kept.db")
+    p.write("in/2.csv", "3\n")
+    for n in range(2):  # the second time an empty file is there
+        done = p.run("run", job, "--continue")
+        assert done.returncode == 1 and b"t.db holds nothing of this sink" in done.stderr and b"--fresh" in done.stderr, done.stderr
+    (p.dir / "kept.db").rename(p.dir / "t.db")
+    ok(p.run("run", job, "--continue"))
+    with sqlite3.connect(p.dir / "t.db") as db:
+        assert [r[0] for r in db.execute("SELECT n FROM t ORDER BY n")] == [1, 2, 3]
+    p.write("in/3.csv", "4\n")
+    ok(p.run("run", job, "--continue"))
+    (p.dir / "t.db").unlink()
+    ok(p.run("run", job, "--fresh"))
+    with sqlite3.connect(p.dir / "t.db") as db:
+        assert [r[0] for r in db.execute("SELECT n FROM t ORDER BY n")] == [1, 2, 3, 4]

@@ -181,7 +181,7 @@ struct one_note {
 static sr_rc one_note_add(struct sr_notes *n, enum sr_note_kind kind, struct sr_bytes note)
 {
     struct one_note *o = (struct one_note *)n;
-    ck_assert_int_eq(kind, SR_NOTE_COMMIT);
+    if (kind == SR_NOTE_STATE) return SR_OK; /* it says that there are rows, and no more */
     memcpy(o->bytes, note.data, note.len);
     o->len = note.len;
     return SR_OK;
