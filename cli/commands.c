@@ -95,6 +95,7 @@ static const struct args_option options_checkpoints[] = {
     {"force", NULL, 0, NULL, "delete: also the newest checkpoint of a run that has not ended"},
     COMMON};
 static const struct args_option options_connectors[] = {
+    {"plugins", NULL, 0, "DIR", "where modules lie, as plugins.dir of a job"},
     {"guarantees", NULL, 0, NULL, "what each source and sink keeps through a kill, as a table"},
     COMMON};
 

@@ -145,7 +145,12 @@ static bool connectors_one(const struct cli *c, const char *name)
 
 enum cli_exit command_connectors(struct cli *c, const struct args *a)
 {
+    const char *plugins = args_value(a, "plugins");
+    struct sr_error err = {0};
     registry_load_home(c->registry);
+    if (plugins && registry_set_dir(c->registry, cli_absolute(c, plugins), &err) != SR_OK) {
+        return cli_fail(c, CLI_USAGE, "--plugins: %s", err.words);
+    }
     if (args_has(a, "guarantees")) {
         connectors_guarantees(c);
         return CLI_OK;
@@ -155,6 +160,9 @@ enum cli_exit command_connectors(struct cli *c, const struct args *a)
         return CLI_OK;
     }
     const char *name = a->word[0];
+    (void)registry_source(c->registry, name); /* its module is loaded, whatever it holds */
+    (void)registry_sink(c->registry, name);
+    (void)registry_format(c->registry, name);
     if (connectors_one(c, name)) return CLI_OK;
     const char *near = NULL;
     for (enum registry_kind k = REGISTRY_SOURCE; k <= REGISTRY_FORMAT && !near; k++) {

@@ -228,6 +228,9 @@ sr_rc source_seal(struct source *s, struct msg *m, struct sr_error *err)
     return SR_OK;
 }
 
+#define SOURCE_EMPTY_MAX 10000u         /* polls that may bring nothing, in a row */
+#define SOURCE_EMPTY_US  INT64_C(10000) /* how soon such a source is asked again */
+
 /* --- Polling ---------------------------------------------------------------------------------- */
 
 /* The reader filled columns itself. */
@@ -269,9 +272,33 @@ static sr_rc source_took_bytes(struct source *s, uint32_t before, struct sr_erro
     return rc;
 }
 
+/* Said data, and brought none, again and again: a fault of the connector, which would keep a core
+ * busy for nothing. It is asked less often then, and told of once. */
+static bool source_is_empty(struct source *s, uint32_t before)
+{
+    const struct sr_poll *p = &s->block.poll;
+    struct counts c;
+    counters_get(&s->count, &c);
+    int64_t mark = c.value[COUNTER_in] + c.value[COUNTER_bytes_in] + p->len + p->records +
+                   (int64_t)p->passed + (s->rows.rows - before);
+    bool is_news = mark != s->empty_mark || s->rows.rows > before || p->passed > 0 || p->bad;
+    s->empty_mark = mark;
+    s->empties = is_news ? 0 : s->empties + 1;
+    if (s->empties < SOURCE_EMPTY_MAX) return false;
+    if (s->empties == SOURCE_EMPTY_MAX) {
+        env_log(s->ctx.env, SR_WARN, s->node->step,
+                "connector %s said %u times in a row that there is data, and gave none: it is "
+                "asked less often now; where nothing is there, its poll is to say idle",
+                s->node->source->name, SOURCE_EMPTY_MAX);
+    }
+    return true;
+}
+
 static enum source_got source_poll(struct source *s, struct sr_wait *wait, struct sr_error *err)
 {
     struct source_block *b = &s->block;
+    bool is_empty = false;
+    sr_rc rc = SR_OK;
     source_settle(s);
     if (s->node->source_caps.makes_rows && s->rows.rows == 0) source_narrow_poll(s);
     uint32_t before = s->rows.rows;
@@ -297,10 +324,13 @@ static enum source_got source_poll(struct source *s, struct sr_wait *wait, struc
             (void)error_set(err, SR_ENOMEM, "source '%s': out of memory", s->node->step);
             return SOURCE_FAILED;
         }
-        if (s->node->source_caps.makes_rows) {
-            return source_took_rows(s, before, err) == SR_OK ? SOURCE_DID : SOURCE_FAILED;
-        }
-        return source_took_bytes(s, before, err) == SR_OK ? SOURCE_DID : SOURCE_FAILED;
+        is_empty = source_is_empty(s, before);
+        rc = s->node->source_caps.makes_rows ? source_took_rows(s, before, err)
+                                             : source_took_bytes(s, before, err);
+        if (rc != SR_OK) return SOURCE_FAILED;
+        if (!is_empty || s->must_seal || s->block.is_open) return SOURCE_DID;
+        wait->until_us = s->ctx.env->mono_us(s->ctx.env) + SOURCE_EMPTY_US;
+        return SOURCE_WAIT;
     case SR_POLL_IDLE:
         *wait = b->poll.wait;
         if (s->rows.rows == 0) return SOURCE_WAIT;

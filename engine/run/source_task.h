@@ -78,9 +78,11 @@ struct source {
     struct pace pace;
     struct source_ack *ack;
     uint32_t acks, ack_capacity;
-    bool must_seal; /* rows are to be handed on before anything else */
-    int64_t ending; /* number of a split that is read to its end; -1: none */
-    bool is_idle;   /* told down the stream */
+    bool must_seal;     /* rows are to be handed on before anything else */
+    int64_t ending;     /* number of a split that is read to its end; -1: none */
+    int64_t empty_mark; /* what a poll had brought in all; see source_is_empty */
+    uint32_t empties;   /* polls in a row that said data, and brought none */
+    bool is_idle;       /* told down the stream */
     bool has_said_bad;
     bool is_halted; /* the reader was told that the job is about to stop */
 };

@@ -3,6 +3,7 @@ import os
 import pathlib
 import re
 import subprocess
+import time
 
 from harness import ROOT, ok, test, wait_for
 
@@ -156,3 +157,37 @@ def an_installed_program_finds_its_own_modules_and_says_when_one_is_missing(p):
     job = p.write("job.yaml", "sources: {e: {connector: http, format: raw, schema: {a: STRING}}}\nsinks: {o: {from: e, connector: blackhole}}\n")
     done = subprocess.run([program, "validate", job], cwd=p.dir, capture_output=True, timeout=60)
     assert done.returncode == 3 and b"it is a module of streamrun" in done.stderr + done.stdout, done
+
+
+@test
+def a_plugin_shows_its_options(p):
+    text = re.search(r"`counter.c`.*?```c\n(.*?)```", README, re.S)[1]
+    compiled(p, "counter", p.write("plugins/counter.c", text))
+    said = ok(p.run("connectors", "counter", "--plugins", "plugins")).stdout
+    assert b"source counter" in said and b"numbers\n" in said and b"How many." in said, said
+    ok(p.run("connectors", "counter"), 2)
+
+
+@test
+def a_source_that_says_data_and_gives_none_is_told_of_once(p):
+    text = re.search(r"`counter.c`.*?```c\n(.*?)```", README, re.S)[1]
+    lazy = text.replace("if (n->is_over[k]) continue;", "").replace("? SR_POLL_SPLIT_END : SR_POLL_DATA", "? SR_POLL_DATA : SR_POLL_DATA")
+    assert lazy != text
+    compiled(p, "counter", p.write("plugins/counter.c", lazy))
+    child = p.start("run", p.write("job.yaml", """plugins.dir: plugins
+sources: {events: {connector: counter, numbers: 44, schema: {n: BIGINT}}}
+sinks: {out: {from: events, connector: stdout, format: csv}}
+"""))
+    said = child.stderr.readline() + child.stderr.readline()
+    assert b"connector counter said 10000 times in a row that there is data" in said, said
+    wait_for("calm", lambda: cpu(child.pid) - cpu(child.pid, 0.3) > -0.1)
+    child.terminate()
+    rest = child.communicate(timeout=60)
+    assert b"said 10000 times" not in rest[1] and rest[0].count(b"\n") == 11, rest
+
+
+def cpu(pid, later=0):
+    """Seconds of processor time that it has used, after a while."""
+    time.sleep(later)
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
