@@ -7,6 +7,7 @@
 /* --- Dialects -------------------------------------------------------------------------------- */
 
 static const struct cdc_dialect cdc_debezium = {
+    .can_have_schema = true,
     .member = {[CDC_BEFORE] = "before", [CDC_AFTER] = "after", [CDC_KIND] = "op"},
     .kind = {{"c", CDC_INSERT}, {"r", CDC_INSERT}, {"u", CDC_UPDATE}, {"d", CDC_DELETE}},
     .beside = {{"ts_ms", NULL, true},

@@ -35,6 +35,7 @@ struct cdc_dialect {
     const char *member[CDC_MEMBERS]; /* their names; NULL: not looked for */
     bool is_old;                     /* `before` has only the old values of what changed */
     bool is_array;                   /* rows stand in arrays */
+    bool can_have_schema;            /* the option schema-include is there */
     struct {
         const char *word;
         enum cdc_kind kind;
@@ -59,7 +60,7 @@ struct cdc_decoder {
     const uint32_t *metadata; /* by column behind those of rows: which it is */
     uint32_t metadatas;
     struct cdc_filter *filter[2]; /* of the database, the table; NULL: all; owned */
-    char words[96];               /* of a fault */
+    char words[160];              /* of a fault */
 };
 
 struct cdc_encoder {

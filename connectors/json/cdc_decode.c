@@ -306,6 +306,14 @@ static bool cdc_has(const struct cdc_record *k, const struct cdc_envelope *e,
     return cdc_fail(k, k->x->words);
 }
 
+/* Does the record have the schema around it that Debezium writes unless told not to? */
+static bool cdc_has_payload(const struct cdc_record *k)
+{
+    static const char words[] = "\"payload\"";
+    return !k->x->has_schema && k->w->stop > k->at &&
+           memmem(k->w->bytes + k->at, k->w->stop - k->at, words, sizeof(words) - 1);
+}
+
 /* False: the kind is not one of the dialect's. */
 static bool cdc_kind(const struct cdc_record *k, const struct cdc_envelope *e, enum cdc_kind *kind)
 {
@@ -313,8 +321,11 @@ static bool cdc_kind(const struct cdc_record *k, const struct cdc_envelope *e, e
     uint32_t len = 0;
     const char *s = NULL;
     if (e->token[CDC_KIND] == CDC_NONE || e->value[CDC_KIND].kind != JSON_STRING) {
-        (void)snprintf(k->x->words, sizeof(k->x->words), "the record has no '%s' that is text",
-                       a->member[CDC_KIND]);
+        (void)snprintf(k->x->words, sizeof(k->x->words), "the record has no '%s' that is text%s",
+                       a->member[CDC_KIND],
+                       a->can_have_schema && cdc_has_payload(k)
+                           ? ": 'payload' has it; debezium-json.schema-include: true reads that"
+                           : "");
         return cdc_fail(k, k->x->words);
     }
     s = cdc_text(k, &e->value[CDC_KIND], &len);

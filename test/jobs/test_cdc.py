@@ -216,3 +216,11 @@ sinks:
     assert sorted(lines) == sorted([f"-U[1, t, {source}", f"+U[2, t, {source}", "-D[3, null, null, d.json, null, null]",
                                     "+I[shop, 1, [id], 2]", "-D[1970-01-01T00:00:01Z, {id=4}, 1]",
                                     "-D[1970-01-01T00:00:01Z, {id=4}, 2]"]), lines
+
+
+@test
+def a_schema_around_the_envelope_gives_a_hint(p):
+    p.write("in.json", '{"schema": {"type": "struct"}, "payload": {"op": "c", "after": {"id": 1}}}\n')
+    path = job(p, "debezium", "sinks: {out: {from: in, connector: print}}")
+    done = p.run("run", path)
+    assert done.returncode == 1 and b"no 'op' that is text: 'payload' has it; debezium-json.schema-include: true" in done.stderr, done.stderr
