@@ -369,6 +369,10 @@ static void cast_bytes_text(struct call *k)
         }
         for (uint32_t i = 0, n; i < len; i += n ? n : 1) {
             n = cast_well_formed(s + i, len - i);
+            if (n == 1) { /* plain ones at once */
+                to[at++] = s[i];
+                continue;
+            }
             memcpy(to + at, n > 0 ? (const char *)s + i : "\xEF\xBF\xBD", n > 0 ? n : 3);
             at += n > 0 ? n : 3;
         }

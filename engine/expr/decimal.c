@@ -264,13 +264,26 @@ int decimal_compare(decimal a, int32_t sa, decimal b, int32_t sb)
 
 /* --- Text. ------------------------------------------------------------------------------------ */
 
+/* Digits of v backwards, `pad` of them at least; answers how many. */
+static int32_t decimal_digits(uint64_t v, int32_t pad, char *to)
+{
+    int32_t n = 0;
+    for (; v > 0 || n < pad; v /= 10) {
+        to[n++] = (char)('0' + (int)(v % 10));
+    }
+    return n;
+}
+
 uint32_t decimal_text(decimal v, int32_t scale, char *to)
 {
     char digits[DECIMAL_TEXT_MAX];
     int32_t n = 0;
-    for (udecimal u = decimal_abs(v); u > 0 || n <= scale; u /= 10) {
-        digits[n++] = (char)('0' + (int)(u % 10));
+    udecimal u = decimal_abs(v);
+    while (u > UINT64_MAX) { /* 19 digits at a time: few divisions of 128 bits */
+        n += decimal_digits((uint64_t)(u % DECIMAL_19), 19, digits + n);
+        u /= DECIMAL_19;
     }
+    n += decimal_digits((uint64_t)u, scale + 1 - n, digits + n);
     uint32_t at = 0;
     if (v < 0) {
         to[at++] = '-';

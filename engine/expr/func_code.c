@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "engine/base/base64.h"
 #include "engine/data/schema.h"
 #include "engine/expr/family.h"
 #include "engine/expr/promote.h"
@@ -100,28 +101,34 @@ static bool code_bind_sha2(struct bind_call *b)
 
 /* --- Base64. ---------------------------------------------------------------------------------- */
 
-static const char code_letters[] =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
 static void code_to_base64(struct call *k)
 {
     CALL_EACH_ROW(k, r)
     {
         uint32_t len;
         const uint8_t *s = (const uint8_t *)call_get(k, 0, r, &len);
-        uint8_t *to = len <= CALL_TEXT_MAX ? call_space(k, r, (len + 2) / 3 * 4) : NULL;
-        for (uint32_t i = 0; to && i < len; i += 3, to += 4) {
-            uint32_t v = (uint32_t)s[i] << 16;
-            v |= i + 1 < len ? (uint32_t)s[i + 1] << 8 : 0;
-            v |= i + 2 < len ? s[i + 2] : 0;
-            to[0] = (uint8_t)code_letters[v >> 18];
-            to[1] = (uint8_t)code_letters[v >> 12 & 63];
-            to[2] = (uint8_t)(i + 1 < len ? code_letters[v >> 6 & 63] : '=');
-            to[3] = (uint8_t)(i + 2 < len ? code_letters[v & 63] : '=');
+        if (len > CALL_TEXT_MAX) {
+            call_fail(k, r, "the text would be longer than %u bytes", CALL_TEXT_MAX);
+            continue;
+        }
+        uint8_t *to = call_space(k, r, (uint32_t)base64_text_size(len));
+        if (to) {
+            base64_write((char *)to, s, len);
         }
     }
 }
-static const struct kernel code_k_to_base64 = {.run = code_to_base64};
+static const struct kernel code_k_to_base64 = {.run = code_to_base64, .flags = KERNEL_FAILS};
+
+/* What a letter stands for; 64: it is none. */
+static inline uint32_t code_digit(char c)
+{
+    return c >= 'A' && c <= 'Z'   ? (uint32_t)(c - 'A')
+           : c >= 'a' && c <= 'z' ? (uint32_t)(c - 'a') + 26
+           : c >= '0' && c <= '9' ? (uint32_t)(c - '0') + 52
+           : c == '+'             ? 62
+           : c == '/'             ? 63
+                                  : 64;
+}
 
 /* Bytes written to `to`; UINT32_MAX: no base64. Closing = may be missing, as Java lets them. */
 static uint32_t code_read_base64(const char *s, uint32_t len, uint8_t *to)
@@ -134,11 +141,11 @@ static uint32_t code_read_base64(const char *s, uint32_t len, uint8_t *to)
         return UINT32_MAX;
     }
     for (uint32_t i = 0; i < digits; i++) {
-        const char *at = memchr(code_letters, s[i], sizeof(code_letters) - 1);
-        if (!at) {
+        uint32_t digit = code_digit(s[i]);
+        if (digit > 63) {
             return UINT32_MAX;
         }
-        v = v << 6 | (uint32_t)(at - code_letters);
+        v = v << 6 | digit;
         if (i % 4 != 0) {
             to[n++] = (uint8_t)(v >> (6 - 2 * (i % 4)));
         }

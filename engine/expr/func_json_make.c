@@ -122,6 +122,11 @@ JSON_MADE(string, 0)
 
 /* --- Quotes. ---------------------------------------------------------------------------------- */
 
+static bool json_is_plain(char c)
+{
+    return c >= ' ' && c <= '~' && c != '"' && c != '\\' && c != '/';
+}
+
 /* As Flink does it: characters beyond ASCII as \u and hexadecimal digits, / as \/. One beyond the
  * first plane is all its digits and then its second half, which no reader understands. */
 static void json_put_ascii(struct json_out *o, const char *s, uint32_t len)
@@ -129,6 +134,13 @@ static void json_put_ascii(struct json_out *o, const char *s, uint32_t len)
     static const char names[] = "\"\\/bfnrt", values[] = "\"\\/\b\f\n\r\t";
     json_put(o, "\"", 1);
     for (uint32_t i = 0, n; i < len; i += n) {
+        for (n = 0; i + n < len && json_is_plain(s[i + n]);) {
+            n++;
+        }
+        if (n > 0) { /* as many as there are, at once */
+            json_put(o, s + i, n);
+            continue;
+        }
         n = utf8_size(s + i, len - i);
         const char *value = s[i] ? strchr(values, s[i]) : NULL;
         char text[32];

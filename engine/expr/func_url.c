@@ -22,9 +22,14 @@ static struct url_piece url_piece(const char *from, const char *to)
     return (struct url_piece){from, (uint32_t)(to - from)};
 }
 
+/* The first of one or two characters; `end`: there is none. */
 static const char *url_find(const char *from, const char *end, const char *set)
 {
-    while (from < end && (*from == '\0' || !strchr(set, *from))) {
+    if (!set[1]) {
+        const char *at = from < end ? memchr(from, set[0], (size_t)(end - from)) : NULL;
+        return at ? at : end;
+    }
+    while (from < end && *from != set[0] && *from != set[1]) {
         from++;
     }
     return from;

@@ -235,14 +235,63 @@ static void word_translate_row(struct call *k, uint32_t r)
     }
 }
 
+/* What each character of ASCII becomes. */
+struct word_map {
+    uint8_t to[128];
+    bool is_dropped[128];
+};
+
+/* False: `from` or `to` has other characters, too. */
+static bool word_map_make(struct word_map *m, const struct call *k)
+{
+    uint32_t from_len, to_len, first = k->sel ? k->sel[0] : 0;
+    if (!valid_bit(k->arg[1]->valid, first) || !valid_bit(k->arg[2]->valid, first)) {
+        return false;
+    }
+    const char *from = call_get(k, 1, first, &from_len), *to = call_get(k, 2, first, &to_len);
+    if (!utf8_is_plain(from, from_len) || !utf8_is_plain(to, to_len)) {
+        return false;
+    }
+    *m = (struct word_map){0};
+    for (uint32_t i = 0; i < 128; i++) {
+        m->to[i] = (uint8_t)i;
+    }
+    for (uint32_t i = from_len; i-- > 0;) { /* of the same one the first counts */
+        uint8_t c = (uint8_t)from[i];
+        m->is_dropped[c] = i >= to_len;
+        m->to[c] = i < to_len ? (uint8_t)to[i] : 0;
+    }
+    return true;
+}
+
+static void word_translate_plain(struct call *k, uint32_t r, const struct word_map *m)
+{
+    uint32_t len, n = 0;
+    const char *s = call_get(k, 0, r, &len);
+    uint8_t *out = call_space(k, r, len);
+    for (uint32_t i = 0; out && i < len; i++) {
+        uint8_t c = (uint8_t)s[i];
+        out[n] = c < 128 ? m->to[c] : c;
+        n += c < 128 && m->is_dropped[c] ? 0 : 1;
+    }
+    if (out) {
+        k->out->bytes_used -= len - n;
+        ((struct sr_span *)k->out->values)[r].len = n;
+    }
+}
+
 static void word_translate(struct call *k)
 {
+    struct word_map map;
+    bool is_plain = k->is_constant[1] && k->is_constant[2] && k->n > 0 && word_map_make(&map, k);
     CALL_EACH_ROW(k, r)
     {
-        if (valid_bit(k->arg[0]->valid, r)) {
-            word_translate_row(k, r);
-        } else {
+        if (!valid_bit(k->arg[0]->valid, r)) {
             call_null(k, r);
+        } else if (is_plain) {
+            word_translate_plain(k, r, &map);
+        } else {
+            word_translate_row(k, r);
         }
     }
 }

@@ -84,12 +84,21 @@ static void simple_put(struct simple_out *o, const char *s, size_t len)
     o->len += (uint32_t)len;
 }
 
+/* At least `width` digits, the sign among them; 20 at most are asked for. */
 static void simple_number(struct simple_out *o, int64_t v, uint32_t width)
 {
     char digits[32];
-    int n =
-        snprintf(digits, sizeof(digits), "%0*lld", (int)(width < 20 ? width : 20), (long long)v);
-    simple_put(o, digits, n > 0 ? (size_t)n : 0);
+    uint32_t at = sizeof(digits), sign = v < 0 ? 1 : 0;
+    uint64_t left = v < 0 ? (uint64_t)0 - (uint64_t)v : (uint64_t)v;
+    width = width < 20 ? width : 20;
+    do {
+        digits[--at] = (char)('0' + left % 10);
+        left /= 10;
+    } while (left > 0 || sizeof(digits) - at + sign < width);
+    if (sign) {
+        digits[--at] = '-';
+    }
+    simple_put(o, digits + at, sizeof(digits) - at);
 }
 
 static void simple_word(struct simple_out *o, uint32_t count, const char *word)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "test/bench/by_hand_chars.h"
+
 #define VALUES(T, c) ((const T *)h->col[c]->values)
 
 __extension__ typedef __int128 wide;
@@ -387,4 +389,34 @@ void hand_regex(struct hand *h)
             h->valid[r >> 6] &= ~(UINT64_C(1) << (r & 63));
         }
     }
+}
+
+/* --- CAST of text to numbers. ----------------------------------------------------------------- */
+
+static struct chars hand_chars(struct hand *h, uint32_t column)
+{
+    const struct sr_column *c = h->col[column];
+    hand_valid(h, column, column);
+    return (struct chars){.span = c->values,
+                          .base = (const char *)c->bytes->data,
+                          .valid = c->valid,
+                          .rows = h->rows};
+}
+
+void hand_cast_int(struct hand *h)
+{
+    struct chars c = hand_chars(h, HAND_U);
+    chars_int(&c, h->to);
+}
+
+void hand_cast_bigint(struct hand *h)
+{
+    struct chars c = hand_chars(h, HAND_V);
+    chars_bigint(&c, h->to);
+}
+
+void hand_cast_double(struct hand *h)
+{
+    struct chars c = hand_chars(h, HAND_W);
+    chars_double(&c, h->to);
 }

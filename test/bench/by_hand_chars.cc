@@ -1,24 +1,18 @@
-/* Yardsticks: text to numbers by std::from_chars alone. */
+#include "test/bench/by_hand_chars.h"
+
 #include <charconv>
 #include <cstdlib>
-
-#include "test/bench/by_hand.h"
 
 namespace
 {
 
-template <typename T> void read_numbers(struct hand *h, uint32_t column)
+template <typename T> void read_numbers(const struct chars *c, T *to)
 {
-    const struct sr_column *c = h->col[column];
-    const struct sr_span *span = static_cast<const struct sr_span *>(c->values);
-    const char *base = reinterpret_cast<const char *>(c->bytes->data);
-    T *to = static_cast<T *>(h->to);
-    hand_valid(h, column, column);
-    for (uint32_t r = 0; r < h->rows; r++) {
-        if (!sr_is_valid(c, r)) {
+    for (uint32_t r = 0; r < c->rows; r++) {
+        if (c->valid && (c->valid[r >> 6] >> (r & 63) & 1) == 0) {
             continue;
         }
-        const char *s = base + span[r].at, *end = s + span[r].len;
+        const char *s = c->base + c->span[2 * r], *end = s + c->span[2 * r + 1];
         std::from_chars_result got = std::from_chars(s, end, to[r]);
         if (got.ec != std::errc() || got.ptr != end) {
             std::abort();
@@ -28,6 +22,6 @@ template <typename T> void read_numbers(struct hand *h, uint32_t column)
 
 } // namespace
 
-void hand_cast_int(struct hand *h) { read_numbers<int32_t>(h, HAND_U); }
-void hand_cast_bigint(struct hand *h) { read_numbers<int64_t>(h, HAND_V); }
-void hand_cast_double(struct hand *h) { read_numbers<double>(h, HAND_W); }
+void chars_int(const struct chars *c, int32_t *to) { read_numbers(c, to); }
+void chars_bigint(const struct chars *c, int64_t *to) { read_numbers(c, to); }
+void chars_double(const struct chars *c, double *to) { read_numbers(c, to); }

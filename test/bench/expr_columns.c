@@ -8,6 +8,7 @@
 #include "engine/bind/binder.h"
 #include "engine/data/schema.h"
 #include "engine/expr/decimal.h"
+#include "engine/expr/promote.h"
 
 #define NULLS_IN 8u /* one value in so many is NULL */
 
@@ -27,34 +28,56 @@ static uint64_t columns_random(uint64_t *seed)
     return z ^ (z >> 31);
 }
 
+/* The text of one value; answers its length. */
+static int columns_text(uint32_t column, uint64_t x, char *text, size_t room)
+{
+    static const char *const words[] = {"alpha", "Beta", "gamma ray", "d\u00e9j\u00e0 vu", "e"};
+    switch (column) {
+    case HAND_S:
+        return snprintf(text, room, "https://%s.example.org/%s/%u%s", x % 2 ? "shop" : "www",
+                        x % 3 ? "item" : "about", (unsigned)(x >> 32) % 100000,
+                        x % 5 ? ".html" : "?from=mail");
+    case HAND_U:
+        return snprintf(text, room, "%d", (int32_t)x >> (x >> 60));
+    case HAND_V:
+        return snprintf(text, room, "%" PRId64, (int64_t)x >> (x & 31));
+    case HAND_W:
+        return snprintf(text, room, "%.*g", (int)(x % 12) + 3, (double)(int64_t)x / 1e12);
+    case HAND_O:
+        return snprintf(text, room,
+                        "{\"id\": %u, \"name\": \"%s\", \"tags\": [\"a\", \"b\"], "
+                        "\"at\": {\"x\": %u.5, \"y\": null}}",
+                        (unsigned)(x >> 40), words[x % 5], (unsigned)(x >> 32) % 100);
+    case HAND_P:
+        return snprintf(text, room, "%s,%s,%s", words[x % 5], words[x / 5 % 5], words[x / 25 % 5]);
+    default:
+        return snprintf(text, room, "20%02u-%02u-%02u %02u:%02u:%02u", (unsigned)(x % 30),
+                        (unsigned)(x >> 8) % 12 + 1, (unsigned)(x >> 16) % 28 + 1,
+                        (unsigned)(x >> 24) % 24, (unsigned)(x >> 32) % 60,
+                        (unsigned)(x >> 40) % 60);
+    }
+}
+
 static void columns_put(struct columns_world *w, struct sr_column *c, uint32_t r, uint32_t column,
                         uint64_t *seed)
 {
     uint64_t x = columns_random(seed);
-    char text[96];
-    int len = 0;
-    if (column <= HAND_K) {
-        ((int32_t *)c->values)[r] = (int32_t)(x % 201) - 100;
-    } else if (column <= HAND_N) {
-        ((int64_t *)c->values)[r] = (int64_t)(x % 2001) - 1000;
-    } else if (column <= HAND_F) {
-        ((double *)c->values)[r] = (double)((int64_t)(x % 4001) - 2000) / 8.0;
-    } else if (column <= HAND_Y) {
-        decimal v = (decimal)(int64_t)x * 5;
-        ((struct sr_wide *)c->values)[r] = decimal_to_wide(v);
-    } else if (column == HAND_S) {
-        len = snprintf(text, sizeof(text), "https://%s.example.org/%s/%u%s", x % 2 ? "shop" : "www",
-                       x % 3 ? "item" : "about", (unsigned)(x >> 32) % 100000,
-                       x % 5 ? ".html" : "?from=mail");
-    } else if (column == HAND_U) {
-        len = snprintf(text, sizeof(text), "%d", (int32_t)x >> (x >> 60));
-    } else if (column == HAND_V) {
-        len = snprintf(text, sizeof(text), "%" PRId64, (int64_t)x >> (x & 31));
-    } else {
-        len = snprintf(text, sizeof(text), "%.*g", (int)(x % 12) + 3, (double)(int64_t)x / 1e12);
-    }
-    if (column >= HAND_S) {
+    char text[160];
+    if (type_is_string(c->type.kind)) {
+        int len = columns_text(column, x, text, sizeof(text));
         columns_need(column_put_bytes(w->home, c, r, text, (uint32_t)len), "out of memory");
+    } else if (c->type.kind == SR_DATE) {
+        ((int32_t *)c->values)[r] = (int32_t)(x % 20000);
+    } else if (c->type.kind == SR_INT) {
+        ((int32_t *)c->values)[r] = (int32_t)(x % 201) - 100;
+    } else if (c->type.kind == SR_BIGINT) {
+        ((int64_t *)c->values)[r] = (int64_t)(x % 2001) - 1000;
+    } else if (c->type.kind == SR_DOUBLE) {
+        ((double *)c->values)[r] = (double)((int64_t)(x % 4001) - 2000) / 8.0;
+    } else if (c->type.kind == SR_DECIMAL) {
+        ((struct sr_wide *)c->values)[r] = decimal_to_wide((decimal)(int64_t)x * 5);
+    } else {
+        ((int64_t *)c->values)[r] = (int64_t)(x % 1700000000000) * 1000;
     }
 }
 
@@ -77,8 +100,9 @@ void columns_open(struct columns_world *w, bool with_nulls)
 {
     static const char letters[] = HAND_COLUMNS;
     static const char *const types[HAND_COLS] = {
-        "INT",    "INT",    "INT",    "BIGINT",         "BIGINT",         "BIGINT",
-        "DOUBLE", "DOUBLE", "DOUBLE", "DECIMAL(20, 4)", "DECIMAL(20, 4)", "STRING",
+        "INT",    "INT",    "INT",    "BIGINT",         "BIGINT",           "BIGINT",
+        "DOUBLE", "DOUBLE", "DOUBLE", "DECIMAL(20, 4)", "DECIMAL(20, 4)",   "STRING",
+        "STRING", "STRING", "STRING", "TIMESTAMP(3)",   "TIMESTAMP_LTZ(3)", "DATE",
         "STRING", "STRING", "STRING"};
     *w = (struct columns_world){.arena = arena_new(), .home = home_new()};
     columns_need(w->arena && w->home, "out of memory");
@@ -142,6 +166,22 @@ const struct expr *columns_expr(struct columns_world *w, const char *text)
     return e;
 }
 
+static int64_t columns_wall_us(const struct sr_host *h)
+{
+    (void)h;
+    return INT64_C(1700000000123456);
+}
+
+static uint64_t columns_chance(const struct sr_host *h)
+{
+    (void)h;
+    return UINT64_C(0x9E3779B97F4A7C15);
+}
+
+/* A clock that stands still, and the same number each time. */
+static const struct sr_host columns_host = {
+    .size = sizeof(columns_host), .wall_us = columns_wall_us, .random = columns_chance};
+
 struct program *columns_program(struct columns_world *w, const struct expr *condition,
                                 const struct expr *out)
 {
@@ -151,7 +191,8 @@ struct program *columns_program(struct columns_world *w, const struct expr *cond
                                 .condition = condition,
                                 .out = &out,
                                 .outs = out ? 1 : 0,
-                                .time_zone = "Europe/Berlin"};
+                                .time_zone = "Europe/Berlin",
+                                .host = &columns_host};
     columns_need(program_new(&p, &conf, &err) == SR_OK, err.words);
     return p;
 }
