@@ -30,6 +30,13 @@ static inline bool decimal_fits(decimal v, int32_t precision)
     return v < limit && v > -limit;
 }
 
+/* The same for 38 digits, with one comparison. */
+static inline bool decimal_fits_most(decimal v)
+{
+    const udecimal most = (udecimal)UINT64_C(10000000000000000000) * UINT64_C(10000000000000000000);
+    return (udecimal)v + (most - 1) <= 2 * (most - 1);
+}
+
 /* v with scale `from` as one with scale `to`, rounded half up (away from zero); false: more than 38
  * digits. */
 bool decimal_rescale(decimal v, int32_t from, int32_t to, decimal *out);

@@ -53,6 +53,47 @@ static sr_rc agg_fold_count(const struct accumulator *c, struct sr_map *m,
 
 /* --- SUM -------------------------------------------------------------------------------------- */
 
+/* Where an accumulator with a count lies in a record, and where the records lie: a row looks for
+ * its record once. Good as long as no record is added. */
+struct agg_place {
+    uint8_t *const *page;
+    uint32_t shift, stride;
+    uint32_t value, count, null; /* bytes */
+    uint8_t bit;                 /* of `null`: set, the value is NULL */
+};
+
+static struct agg_place agg_place(const struct accumulator *c, const struct sr_map *m)
+{
+    return (struct agg_place){.page = m->page,
+                              .shift = m->shift,
+                              .stride = m->stride,
+                              .value = m->column[c->value].offset,
+                              .count = m->column[c->count].offset,
+                              .null = m->nulls + (c->value >> 3),
+                              .bit = (uint8_t)(1u << (c->value & 7))};
+}
+
+static inline uint8_t *agg_record(struct agg_place at, uint32_t slot)
+{
+    return at.page[slot >> at.shift] + (size_t)(slot & ((1u << at.shift) - 1u)) * at.stride;
+}
+
+static inline void *agg_at_byte(uint8_t *record, uint32_t at) { return record + at; }
+
+/* Counts one value in or out, and whether the record has a value from now on. */
+static inline bool agg_count_at(uint8_t *record, struct agg_place at, int sign)
+{
+    int64_t *n = agg_at_byte(record, at.count);
+    *n += sign;
+    return *n != 0;
+}
+
+static inline void agg_say_null(uint8_t *record, struct agg_place at, bool is_null)
+{
+    uint8_t kept = (uint8_t)(record[at.null] & ~at.bit);
+    record[at.null] = (uint8_t)(kept | (is_null ? at.bit : 0));
+}
+
 /* Integers wrap as Java's do, so they are added unsigned. When the last value was taken back the
  * sum begins anew: what floating point left over must not stay. The first value is the sum, -0.0
  * too. */
@@ -61,19 +102,20 @@ static sr_rc agg_fold_count(const struct accumulator *c, struct sr_map *m,
                                      const struct agg_rows *rows)                     \
     {                                                                                 \
         const type *arg = rows->arg->values;                                          \
+        const struct agg_place at = agg_place(c, m);                                  \
         for (uint32_t i = 0; i < rows->count; i++) {                                  \
             int sign = agg_value_sign(rows, i);                                       \
             if (sign == 0) {                                                          \
                 continue;                                                             \
             }                                                                         \
-            uint32_t slot = rows->slot[i];                                            \
-            type *sum = sr_map_at(m, slot, c->value);                                 \
-            bool is_first = sign > 0 && sr_map_is_null(m, slot, c->value);            \
+            uint8_t *record = agg_record(at, rows->slot[i]);                          \
+            type *sum = agg_at_byte(record, at.value);                                \
+            bool is_first = sign > 0 && (record[at.null] & at.bit);                   \
             wide v = (wide)arg[rows->row[i]];                                         \
             *sum = (type)(is_first ? v : sign > 0 ? (wide)*sum + v : (wide)*sum - v); \
-            bool has_values = agg_count(m, slot, c, sign);                            \
+            bool has_values = agg_count_at(record, at, sign);                         \
             *sum = has_values ? *sum : 0;                                             \
-            sr_map_set_null(m, slot, c->value, !has_values);                          \
+            agg_say_null(record, at, !has_values);                                    \
         }                                                                             \
         return SR_OK;                                                                 \
     }
@@ -93,22 +135,30 @@ static decimal agg_decimal(const struct sr_column *c, uint32_t r)
 }
 
 /* Flink's sum + value is NULL when it needs more than 38 digits, and NULL + value is the value. */
+static inline void agg_sum_decimal(uint8_t *record, struct agg_place at, decimal v, int sign)
+{
+    struct sr_wide *sum = agg_at_byte(record, at.value);
+    decimal before = record[at.null] & at.bit ? 0 : decimal_of_wide(*sum);
+    decimal after = sign > 0 ? before + v : before - v;
+    bool has_sum = agg_count_at(record, at, sign) && decimal_fits_most(after);
+    *sum = decimal_to_wide(has_sum ? after : 0);
+    agg_say_null(record, at, !has_sum);
+}
+
 static sr_rc agg_fold_sum_decimal(const struct accumulator *c, struct sr_map *m,
                                   const struct agg_rows *rows)
 {
+    const struct agg_place at = agg_place(c, m);
+    bool is_narrow = sr_value_size(&rows->arg->type) == sizeof(int64_t);
+    const int64_t *narrow = rows->arg->values;
+    const struct sr_wide *wide = rows->arg->values;
     for (uint32_t i = 0; i < rows->count; i++) {
         int sign = agg_value_sign(rows, i);
-        if (sign == 0) {
-            continue;
+        if (sign != 0) {
+            uint32_t r = rows->row[i];
+            decimal v = is_narrow ? (decimal)narrow[r] : decimal_of_wide(wide[r]);
+            agg_sum_decimal(agg_record(at, rows->slot[i]), at, v, sign);
         }
-        uint32_t slot = rows->slot[i];
-        struct sr_wide *sum = sr_map_at(m, slot, c->value);
-        decimal v = agg_decimal(rows->arg, rows->row[i]);
-        decimal before = sr_map_is_null(m, slot, c->value) ? 0 : decimal_of_wide(*sum);
-        decimal after = sign > 0 ? before + v : before - v;
-        bool has_sum = agg_count(m, slot, c, sign) && decimal_fits(after, SR_DECIMAL_MAX);
-        *sum = has_sum ? decimal_to_wide(after) : (struct sr_wide){0};
-        sr_map_set_null(m, slot, c->value, !has_sum);
     }
     return SR_OK;
 }

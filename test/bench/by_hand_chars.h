@@ -1,5 +1,5 @@
-/* Columns of text to numbers by std::from_chars alone: the one C++ file of the loops, and so without
- * the lobby's types. */
+/* Columns of text to numbers by std::from_chars alone: the one C++ file of the loops, and so
+ * without the lobby's types. */
 #ifndef TEST_BENCH_BY_HAND_CHARS_H
 #define TEST_BENCH_BY_HAND_CHARS_H
 

@@ -1,7 +1,7 @@
 /* Every function once: functions_bench FILE [WORD...]
  *
- * For each line of FILE (functions.txt) that has one of the words, all without: nanoseconds a row, the
- * expression; between a tab. Rows that fail count as rows. */
+ * For each line of FILE (functions.txt) that has one of the words, all without:
+ * nanoseconds a row, the expression; between a tab. Rows that fail count as rows. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
