@@ -48,28 +48,40 @@ static void cond_merge_valid(struct call *k, uint8_t decides)
     }
 }
 
-/* Only the lowest bit counts: behind a first argument that decides, the second may be anything. */
-KERNEL_WIDE static void cond_merge(struct call *k, uint8_t decides)
+/* NULLs of an AND or OR. True: the values, too. */
+static bool cond_merge_nulls(struct call *k, uint8_t decides)
 {
-    const uint8_t *a = k->arg[0]->values, *b = k->arg[1]->values;
-    uint8_t *to = k->out->values;
     bool has_nulls = k->arg[0]->valid || k->arg[1]->valid;
     if (has_nulls && k->sel) {
         cond_merge_picked(k, decides);
-        return;
+        return true;
     }
     if (has_nulls) {
         cond_merge_valid(k, decides);
     }
-    if (decides) {
-        CALL_LOOP(k, to[r] = (uint8_t)((a[r] | b[r]) & 1));
-    } else {
-        CALL_LOOP(k, to[r] = (uint8_t)(a[r] & b[r] & 1));
-    }
+    return false;
 }
 
-static void cond_run_and(struct call *k) { cond_merge(k, 0); }
-static void cond_run_or(struct call *k) { cond_merge(k, 1); }
+/* Only the lowest bit counts: behind a first argument that decides, the second may be anything. */
+KERNEL_WIDE static void cond_run_and(struct call *k)
+{
+    const uint8_t *a = k->arg[0]->values, *b = k->arg[1]->values;
+    uint8_t *to = k->out->values;
+    if (cond_merge_nulls(k, 0)) {
+        return;
+    }
+    CALL_LOOP(k, to[r] = (uint8_t)(a[r] & b[r] & 1));
+}
+
+KERNEL_WIDE static void cond_run_or(struct call *k)
+{
+    const uint8_t *a = k->arg[0]->values, *b = k->arg[1]->values;
+    uint8_t *to = k->out->values;
+    if (cond_merge_nulls(k, 1)) {
+        return;
+    }
+    CALL_LOOP(k, to[r] = (uint8_t)((a[r] | b[r]) & 1));
+}
 const struct kernel cond_and = {.run = cond_run_and, .flags = KERNEL_NULLS | KERNEL_DENSE};
 const struct kernel cond_or = {.run = cond_run_or, .flags = KERNEL_NULLS | KERNEL_DENSE};
 
@@ -77,11 +89,17 @@ const struct kernel cond_or = {.run = cond_run_or, .flags = KERNEL_NULLS | KERNE
 
 /* By a mask: a branch would be mispredicted. */
 #define COND_BLEND(T)                                                                     \
-    do {                                                                                  \
-        const T *x = a->values, *y = b->values;                                           \
+    KERNEL_WIDE static void cond_blend_##T(struct call *k, const uint8_t *by, const T *x, \
+                                           const T *y)                                    \
+    {                                                                                     \
         T *to = k->out->values;                                                           \
         CALL_LOOP(k, T m = (T)(0u - (T)by[r]); to[r] = (T)((x[r] & m) | (y[r] & (T)~m))); \
-    } while (0)
+    }
+
+COND_BLEND(uint8_t)
+COND_BLEND(uint16_t)
+COND_BLEND(uint32_t)
+COND_BLEND(uint64_t)
 
 static void cond_blend_wide(struct call *k, const uint8_t *by, const struct sr_wide *x,
                             const struct sr_wide *y)
@@ -93,21 +111,21 @@ static void cond_blend_wide(struct call *k, const uint8_t *by, const struct sr_w
 }
 
 /* by[r]: 1 where row r takes a, else 0. */
-KERNEL_WIDE static void cond_blend(struct call *k, const uint8_t *by, const struct sr_column *a,
-                                   const struct sr_column *b)
+static void cond_blend(struct call *k, const uint8_t *by, const struct sr_column *a,
+                       const struct sr_column *b)
 {
     switch (sr_value_size(&k->out->type)) {
     case 1:
-        COND_BLEND(uint8_t);
+        cond_blend_uint8_t(k, by, a->values, b->values);
         break;
     case 2:
-        COND_BLEND(uint16_t);
+        cond_blend_uint16_t(k, by, a->values, b->values);
         break;
     case 4:
-        COND_BLEND(uint32_t);
+        cond_blend_uint32_t(k, by, a->values, b->values);
         break;
     case 8:
-        COND_BLEND(uint64_t);
+        cond_blend_uint64_t(k, by, a->values, b->values);
         break;
     default:
         cond_blend_wide(k, by, a->values, b->values);
@@ -133,6 +151,14 @@ static void cond_blend_valid(struct call *k, const uint64_t *by, const struct sr
     }
 }
 
+/* by[r]: 1 where a BOOLEAN with NULLs is TRUE. */
+static void cond_true_bytes(const struct call *k, const struct sr_column *when, uint8_t *by)
+{
+    const uint8_t *is = when->values;
+    bits_spread(when->valid, k->out->rows, by);
+    CALL_LOOP(k, by[r] &= is[r]);
+}
+
 static void cond_run_select(struct call *k)
 {
     const struct sr_column *when = k->arg[0];
@@ -140,8 +166,7 @@ static void cond_run_select(struct call *k)
     uint8_t by[SR_BATCH_ROWS];
     uint64_t bits[SR_BATCH_WORDS];
     if (when->valid) {
-        bits_spread(when->valid, k->out->rows, by);
-        CALL_LOOP(k, by[r] &= is[r]);
+        cond_true_bytes(k, when, by);
         is = by;
     }
     cond_blend(k, is, k->arg[1], k->arg[2]);

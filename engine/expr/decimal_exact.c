@@ -17,61 +17,61 @@ static bool exact_is_wide(const struct sr_type *t)
     return t->kind == SR_DECIMAL && t->length > SR_DECIMAL_SMALL;
 }
 
-/* The loop of `value`, made of x and y, for the widths of a call. */
-#define EXACT_LOOP(A, of_a, B, of_b, T, to_t, value)                                         \
-    do {                                                                                     \
+/* How wide a, b and the result are: narrow is an int64_t. A narrow result has narrow parts. */
+enum exact_form { EXACT_NNN, EXACT_NNW, EXACT_NWW, EXACT_WNW, EXACT_WWW, EXACT_FORMS };
+
+/* One loop: `value` is made of x and y, and of p and q, by which their scales are raised. */
+#define EXACT_LOOP(name, A, of_a, B, of_b, T, to_t, value)                                   \
+    static void exact_##name(struct call *k)                                                 \
+    {                                                                                        \
         const A *a = k->arg[0]->values;                                                      \
         const B *b = k->arg[1]->values;                                                      \
         T *to = k->out->values;                                                              \
+        const udecimal p = exact_raise(k, 0), q = exact_raise(k, 1);                         \
+        (void)p;                                                                             \
+        (void)q;                                                                             \
         CALL_LOOP(k, udecimal x = of_a(a[r]); udecimal y = of_b(b[r]); to[r] = to_t(value)); \
-    } while (0)
+    }
 
-#define EXACT_WIDTHS(value)                                                                      \
-    do {                                                                                         \
-        bool a_wide = exact_is_wide(&k->arg[0]->type), b_wide = exact_is_wide(&k->arg[1]->type); \
-        if (a_wide && b_wide) {                                                                  \
-            EXACT_LOOP(struct sr_wide, exact_wide, struct sr_wide, exact_wide, struct sr_wide,   \
-                       exact_to_wide, value);                                                    \
-        } else if (a_wide) {                                                                     \
-            EXACT_LOOP(struct sr_wide, exact_wide, int64_t, exact_narrow, struct sr_wide,        \
-                       exact_to_wide, value);                                                    \
-        } else if (b_wide) {                                                                     \
-            EXACT_LOOP(int64_t, exact_narrow, struct sr_wide, exact_wide, struct sr_wide,        \
-                       exact_to_wide, value);                                                    \
-        } else if (exact_is_wide(&k->out->type)) {                                               \
-            EXACT_LOOP(int64_t, exact_narrow, int64_t, exact_narrow, struct sr_wide,             \
-                       exact_to_wide, value);                                                    \
-        } else {                                                                                 \
-            EXACT_LOOP(int64_t, exact_narrow, int64_t, exact_narrow, int64_t, exact_to_narrow,   \
-                       value);                                                                   \
-        }                                                                                        \
-    } while (0)
+#define EXACT_KERNELS(name, value)                                                                 \
+    EXACT_LOOP(name##_nnn, int64_t, exact_narrow, int64_t, exact_narrow, int64_t, exact_to_narrow, \
+               value)                                                                              \
+    EXACT_LOOP(name##_nnw, int64_t, exact_narrow, int64_t, exact_narrow, struct sr_wide,           \
+               exact_to_wide, value)                                                               \
+    EXACT_LOOP(name##_nww, int64_t, exact_narrow, struct sr_wide, exact_wide, struct sr_wide,      \
+               exact_to_wide, value)                                                               \
+    EXACT_LOOP(name##_wnw, struct sr_wide, exact_wide, int64_t, exact_narrow, struct sr_wide,      \
+               exact_to_wide, value)                                                               \
+    EXACT_LOOP(name##_www, struct sr_wide, exact_wide, struct sr_wide, exact_wide, struct sr_wide, \
+               exact_to_wide, value)                                                               \
+    static const struct kernel exact_k_##name[EXACT_FORMS] = {                                     \
+        {.run = exact_##name##_nnn, .flags = KERNEL_DENSE},                                        \
+        {.run = exact_##name##_nnw, .flags = KERNEL_DENSE},                                        \
+        {.run = exact_##name##_nww, .flags = KERNEL_DENSE},                                        \
+        {.run = exact_##name##_wnw, .flags = KERNEL_DENSE},                                        \
+        {.run = exact_##name##_www, .flags = KERNEL_DENSE}};
 
-static void exact_add(struct call *k) { EXACT_WIDTHS(x + y); }
-static void exact_subtract(struct call *k) { EXACT_WIDTHS(x - y); }
-static void exact_multiply(struct call *k) { EXACT_WIDTHS(x * y); }
-
-/* Of different scales: the one with fewer digits behind the point is raised. */
-static void exact_add_raised(struct call *k)
+/* What brings argument i of a sum to the result's scale; of a product nothing does. */
+static udecimal exact_raise(const struct call *k, uint32_t i)
 {
-    udecimal p = (udecimal)decimal_power(k->out->type.scale - exact_scale(&k->arg[0]->type));
-    udecimal q = (udecimal)decimal_power(k->out->type.scale - exact_scale(&k->arg[1]->type));
-    EXACT_WIDTHS(x * p + y * q);
+    int32_t by = k->out->type.scale - exact_scale(&k->arg[i]->type);
+    return (udecimal)decimal_power(by > 0 ? by : 0);
 }
 
-static void exact_subtract_raised(struct call *k)
-{
-    udecimal p = (udecimal)decimal_power(k->out->type.scale - exact_scale(&k->arg[0]->type));
-    udecimal q = (udecimal)decimal_power(k->out->type.scale - exact_scale(&k->arg[1]->type));
-    EXACT_WIDTHS(x * p - y * q);
-}
+EXACT_KERNELS(add, x + y)
+EXACT_KERNELS(subtract, x - y)
+EXACT_KERNELS(multiply, x *y)
+EXACT_KERNELS(add_raised, x *p + y * q)
+EXACT_KERNELS(subtract_raised, x *p - y * q)
 
-static const struct kernel exact_k_add = {.run = exact_add, .flags = KERNEL_DENSE};
-static const struct kernel exact_k_subtract = {.run = exact_subtract, .flags = KERNEL_DENSE};
-static const struct kernel exact_k_multiply = {.run = exact_multiply, .flags = KERNEL_DENSE};
-static const struct kernel exact_k_add_raised = {.run = exact_add_raised, .flags = KERNEL_DENSE};
-static const struct kernel exact_k_subtract_raised = {.run = exact_subtract_raised,
-                                                      .flags = KERNEL_DENSE};
+static enum exact_form exact_form(const struct sr_type *a, const struct sr_type *b,
+                                  const struct sr_type *result)
+{
+    if (exact_is_wide(a)) {
+        return exact_is_wide(b) ? EXACT_WWW : EXACT_WNW;
+    }
+    return exact_is_wide(b) ? EXACT_NWW : exact_is_wide(result) ? EXACT_NNW : EXACT_NNN;
+}
 
 static bool exact_takes(const struct sr_type *t)
 {
@@ -85,9 +85,10 @@ const struct kernel *decimal_exact(char op, const struct sr_type *a, const struc
     if (!exact_takes(a) || !exact_takes(b) || result->kind != SR_DECIMAL) {
         return NULL;
     }
+    enum exact_form form = exact_form(a, b, result);
     if (op == '*') {
         bool fits = result->scale == x.scale + y.scale && result->length >= x.length + y.length;
-        return fits ? &exact_k_multiply : NULL;
+        return fits ? &exact_k_multiply[form] : NULL;
     }
     int32_t scale = x.scale > y.scale ? x.scale : y.scale;
     int32_t before_x = x.length - x.scale, before_y = y.length - y.scale;
@@ -95,6 +96,7 @@ const struct kernel *decimal_exact(char op, const struct sr_type *a, const struc
     if ((op != '+' && op != '-') || result->scale != scale || result->length - scale < before) {
         return NULL;
     }
-    return x.scale == y.scale ? (op == '+' ? &exact_k_add : &exact_k_subtract)
-                              : (op == '+' ? &exact_k_add_raised : &exact_k_subtract_raised);
+    bool is_sum = op == '+', is_raised = x.scale != y.scale;
+    return is_raised ? (is_sum ? &exact_k_add_raised[form] : &exact_k_subtract_raised[form])
+                     : (is_sum ? &exact_k_add[form] : &exact_k_subtract[form]);
 }

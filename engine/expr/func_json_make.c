@@ -122,9 +122,14 @@ JSON_MADE(string, 0)
 
 /* --- Quotes. ---------------------------------------------------------------------------------- */
 
-static bool json_is_plain(char c)
+/* Bytes that stand for themselves. */
+static uint32_t json_plain_run(const char *s, uint32_t len)
 {
-    return c >= ' ' && c <= '~' && c != '"' && c != '\\' && c != '/';
+    uint32_t n = 0;
+    while (n < len && s[n] >= ' ' && s[n] <= '~' && s[n] != '"' && s[n] != '\\' && s[n] != '/') {
+        n++;
+    }
+    return n;
 }
 
 /* As Flink does it: characters beyond ASCII as \u and hexadecimal digits, / as \/. One beyond the
@@ -134,9 +139,7 @@ static void json_put_ascii(struct json_out *o, const char *s, uint32_t len)
     static const char names[] = "\"\\/bfnrt", values[] = "\"\\/\b\f\n\r\t";
     json_put(o, "\"", 1);
     for (uint32_t i = 0, n; i < len; i += n) {
-        for (n = 0; i + n < len && json_is_plain(s[i + n]);) {
-            n++;
-        }
+        n = json_plain_run(s + i, len - i);
         if (n > 0) { /* as many as there are, at once */
             json_put(o, s + i, n);
             continue;

@@ -148,7 +148,7 @@ static uint32_t program_narrow_picked(struct program *p, const struct call *k)
 /* The same for rows 0 to n - 1. */
 static uint32_t program_narrow_all(struct program *p, const struct call *k)
 {
-    uint64_t bits[SR_BATCH_WORDS];
+    uint64_t bits[SR_BATCH_WORDS] = {0};
     for (uint32_t w = 0; w < BITS_OF(k->n); w++) {
         uint64_t all = k->n - w * 64 >= 64 ? UINT64_MAX : (UINT64_C(1) << (k->n % 64)) - 1;
         bits[w] = k->out->valid[w] & all;
