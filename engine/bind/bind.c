@@ -406,6 +406,6 @@ sr_rc bind_constant(struct arena *a, const char *text, const struct expr **out,
     if (!e) {
         return error_set(err, SR_ENOMEM, "out of memory");
     }
-    *out = e;
-    return SR_OK;
+    *out = expr_as_column(a, e);
+    return *out ? SR_OK : error_set(err, SR_ENOMEM, "out of memory");
 }

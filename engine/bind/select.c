@@ -107,7 +107,7 @@ void select_add(struct select *l, struct scope *s, const struct ast *item)
         l->has_failed = true;
         return;
     }
-    select_put(l, name, e, s->text, item->at);
+    select_put(l, name, expr_as_column(s->binder->arena, e), s->text, item->at);
 }
 
 static bool select_is_unique(struct select *l)

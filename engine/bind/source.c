@@ -240,7 +240,7 @@ static const struct expr *source_compute(struct source *o, uint32_t c)
     const struct expr *e = bind_expr(&s, o->columns.computed[c]);
     bool has_metadata = o->read.fields > o->brought.fields || o->format_metadatas > 0;
     e = e && has_metadata ? expr_replace(o->b->arena, e, o->seen_expr) : e;
-    return is_twice ? NULL : e;
+    return is_twice || !e ? NULL : expr_as_column(o->b->arena, e);
 }
 
 static bool source_all(struct source *o)

@@ -78,6 +78,12 @@ const struct expr *expr_call(struct arena *a, const char *name, const struct exp
                              uint32_t n, struct sr_error *err);
 const struct expr *expr_cast(struct arena *a, const struct expr *e, const struct sr_type *to,
                              bool is_try, struct sr_error *err);
+/* An element of an ARRAY or value of a MAP that is NOT NULL. Flink trusts that it is there: IS NULL
+ * says FALSE of it, and a column that is nothing else gets a made-up value where it is not, while
+ * all other calls see NULL. */
+bool expr_is_trusted(const struct expr *e);
+/* What a column holds that is e: e, or such an element with its made-up value. */
+const struct expr *expr_as_column(struct arena *a, const struct expr *e);
 /* e as type `to`, by Flink's implicit coercion only. */
 const struct expr *expr_coerce(struct arena *a, const struct expr *e, const struct sr_type *to,
                                struct sr_error *err);

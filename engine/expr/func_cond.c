@@ -48,7 +48,7 @@ static bool cond_bind_not(struct bind_call *b)
 /* data: 0 IS NULL, 1 IS NOT NULL */
 static bool cond_bind_null(struct bind_call *b)
 {
-    if (!b->arg[0]->type.is_nullable) {
+    if (!b->arg[0]->type.is_nullable || expr_is_trusted(b->arg[0])) {
         b->whole = expr_bool(b->arena, b->func->data == 1);
         return b->whole != NULL;
     }

@@ -186,6 +186,60 @@ static void nest_value(struct call *k)
 }
 static const struct kernel nest_k_value = {.run = nest_value, .flags = KERNEL_NULLS};
 
+bool expr_is_trusted(const struct expr *e)
+{
+    if (!expr_is_call_of(e, "ITEM") || e->args != 2) {
+        return false;
+    }
+    const struct sr_type *t = &e->arg[0]->type;
+    return !t->child[t->kind == SR_MAP ? 1 : 0].type.is_nullable;
+}
+
+/* -1 of numbers and dates, FALSE, ''. */
+static void nest_put_made(struct sr_column *c, uint32_t r)
+{
+    static const int64_t minus_one = -1;
+    uint32_t size = sr_value_size(&c->type);
+    if (c->type.kind == SR_FLOAT) {
+        ((float *)c->values)[r] = -1;
+    } else if (c->type.kind == SR_DOUBLE) {
+        ((double *)c->values)[r] = -1;
+    } else if (c->type.kind == SR_BOOLEAN || sr_is_text(c->type.kind)) {
+        memset((uint8_t *)c->values + (size_t)r * size, 0, size);
+    } else if (c->type.kind == SR_TIME) {
+        ((int32_t *)c->values)[r] = 86399999;
+    } else {
+        memcpy((uint8_t *)c->values + (size_t)r * size, &minus_one, size);
+    }
+}
+
+static void nest_made(struct call *k)
+{
+    const struct sr_column *a = k->arg[0];
+    uint32_t size = sr_value_size(&k->out->type);
+    if (sr_is_text(a->type.kind)) {
+        call_share(k, 0);
+    }
+    CALL_EACH_ROW(k, r)
+    {
+        if (valid_bit(a->valid, r)) {
+            memcpy((uint8_t *)k->out->values + (size_t)r * size,
+                   (const uint8_t *)a->values + (size_t)r * size, size);
+        } else {
+            nest_put_made(k->out, r);
+        }
+    }
+}
+static const struct kernel nest_k_made = {.run = nest_made, .flags = KERNEL_NULLS};
+
+const struct expr *expr_as_column(struct arena *a, const struct expr *e)
+{
+    enum sr_kind kind = e->type.kind;
+    bool is_made = kind <= SR_DOUBLE || sr_is_text(kind) || kind == SR_DATE || kind == SR_TIME ||
+                   type_is_interval(kind);
+    return is_made && expr_is_trusted(e) ? expr_make(a, e->func, &nest_k_made, e->type, &e, 1) : e;
+}
+
 static bool nest_bind_item(struct bind_call *b)
 {
     const struct sr_type *t = &b->arg[0]->type;
@@ -271,7 +325,8 @@ static const struct func nest_funcs[] = {
     NEST_ROW(".", 2, 2, nest_bind_field, 0, "row.field", "The field of a row."),
     NEST_ROW("ITEM", 2, 2, nest_bind_item, 0, "array[number] or map[key]",
              "The element of that number, from 1, or the value of that key; NULL when it is not "
-             "there."),
+             "there. A column that is nothing else holds -1, FALSE or '' then, as in Flink, if "
+             "elements are NOT NULL, and IS NULL is FALSE."),
     NEST_ROW("CARDINALITY", 1, 1, nest_bind_cardinality, 0, "CARDINALITY(array or map) -> INT",
              "How many elements there are."),
     NEST_ROW("ELEMENT", 1, 1, nest_bind_element, 0, "ELEMENT(array)",
