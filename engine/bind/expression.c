@@ -272,20 +272,64 @@ static const struct expr *bind_call(struct scope *s, const struct ast *n)
     return e ? e : bind_refused(s, n, &err);
 }
 
-/* CAST(3 AS INTERVAL DAY): 3 of that unit. NULL: `type`, as written, has not one unit. */
+/* The unit of "INTERVAL DAY(2)" as an interval of one; NULL: it has not one unit. */
+static const struct expr *bind_one_unit(struct arena *a, const char *type, struct sr_error *err)
+{
+    char unit[16] = "";
+    int end = 0, behind = 0, digits = 0;
+    const char *at = type + strlen("INTERVAL");
+    if (sscanf(at, " %15[A-Za-z] %n", unit, &end) != 1) { // NOLINT(cert-err34-c)
+        return NULL;
+    }
+    at += end;
+    if (sscanf(at, "( %d ) %n", &digits, &behind) == 1) { // NOLINT(cert-err34-c)
+        at += behind;
+    }
+    return *at == '\0' ? expr_interval(a, "1", 1, false, unit, NULL, err) : NULL;
+}
+
+/* A number as it is written, with its sign; its value in millionths. False: it is none. */
+static bool bind_millionths(const struct expr *e, bool is_negative, int64_t *out)
+{
+    if (expr_is_call_of(e, "-") && e->args == 1) {
+        return bind_millionths(e->arg[0], !is_negative, out); /* NOLINT(misc-no-recursion) */
+    }
+    const struct sr_type *t = &e->type;
+    bool is_number = e->kind == EXPR_LITERAL && !e->is_null &&
+                     ((t->kind >= SR_TINYINT && t->kind <= SR_BIGINT) ||
+                      (t->kind == SR_DECIMAL && t->length <= SR_DECIMAL_SMALL));
+    __int128 v = is_number ? (__int128)e->value.i * 1000000 : 0;
+    for (int32_t i = 0; is_number && t->kind == SR_DECIMAL && i < t->scale; i++) {
+        v /= 10;
+    }
+    v = is_negative ? -v : v;
+    *out = (int64_t)v;
+    return is_number && *out == v;
+}
+
+/* CAST(1.5 AS INTERVAL DAY): a number as it is written is so many of the unit, as in Flink, where
+ * any other integer is milliseconds or months, whatever the unit. NULL: see err. */
 static const struct expr *bind_cast_units(struct scope *s, const char *type, const struct expr *n,
                                           struct sr_error *err)
 {
-    char unit[16] = "";
-    int end = 0;
-    if (sscanf(type + strlen("INTERVAL"), " %15[A-Za-z] %n", unit, &end) !=
-            1 || // NOLINT(cert-err34-c)
-        type[strlen("INTERVAL") + (size_t)end] != '\0') {
+    struct arena *a = s->binder->arena;
+    const struct expr *one = bind_one_unit(a, type, err);
+    int64_t millionths = 0;
+    if (!one) {
+        (void)error_set(err, SR_ECONFIG,
+                        "a number is cast to an INTERVAL of one unit, such as DAY");
         return NULL;
     }
-    struct arena *a = s->binder->arena;
-    const struct expr *pair[2] = {expr_interval(a, "1", 1, false, unit, NULL, err), n};
-    return pair[0] ? expr_call(a, "*", pair, 2, err) : NULL;
+    if (!bind_millionths(n, false, &millionths)) {
+        return expr_cast(a, n, &one->type, false, err);
+    }
+    struct expr *copy = arena_copy(a, one, sizeof(*one));
+    if (copy) {
+        copy->value.i = (int64_t)((__int128)one->value.i * millionths / 1000000);
+        bool is_months = one->type.kind == SR_INTERVAL_MONTH;
+        copy->value.i = is_months ? (int32_t)copy->value.i : copy->value.i;
+    }
+    return copy;
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion): see bind_expr */
@@ -308,12 +352,16 @@ static const struct expr *bind_cast(struct scope *s, const struct ast *n)
     if (strcasecmp(t->name, "VARCHAR") == 0) { /* of any length in a CAST, as in Flink */
         type.length = SR_LENGTH_MAX;
     }
-    bool is_count = e->type.kind <= SR_BIGINT && e->type.kind >= SR_TINYINT;
-    const struct expr *cast = NULL;
-    if (is_count && type_is_interval(type.kind)) {
-        cast = bind_cast_units(s, t->name, e, &err);
+    if (!type.is_nullable) {
+        bind_fault(s->binder, s->text, t->at, "leave NOT NULL away: it follows from the value",
+                   "SR0603: a CAST has no NOT NULL, as in Flink");
+        return NULL;
     }
-    cast = cast ? cast : expr_cast(a, e, &type, n->is_try, &err);
+    bool is_count = e->type.kind <= SR_DECIMAL && e->type.kind >= SR_TINYINT &&
+                    e->type.kind != SR_FLOAT && e->type.kind != SR_DOUBLE;
+    const struct expr *cast = is_count && type_is_interval(type.kind)
+                                  ? bind_cast_units(s, t->name, e, &err)
+                                  : expr_cast(a, e, &type, n->is_try, &err);
     return cast ? cast : bind_refused(s, n, &err);
 }
 

@@ -199,10 +199,12 @@ static sr_rc type_timestamp(struct type_reader *p, bool is_ltz, struct sr_type *
 
 static bool type_take_unit(struct type_reader *p, bool *is_month)
 {
-    static const char *const units[] = {"YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND"};
-    for (uint32_t i = 0; i < 6; i++) {
-        if (type_take(p, units[i])) {
-            *is_month = i < 2;
+    static const char *const units[][2] = {
+        {"YEAR", "YEARS"}, {"QUARTER", "QUARTERS"}, {"MONTH", "MONTHS"},   {"WEEK", "WEEKS"},
+        {"DAY", "DAYS"},   {"HOUR", "HOURS"},       {"MINUTE", "MINUTES"}, {"SECOND", "SECONDS"}};
+    for (uint32_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        if (type_take(p, units[i][0]) || type_take(p, units[i][1])) {
+            *is_month = i < 3;
             return true;
         }
     }

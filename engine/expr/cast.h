@@ -14,6 +14,8 @@ extern const struct kernel cast_alias;
 /* By the kinds on both sides; NULL: none. cast_number: BOOLEAN and numbers. cast_from_text,
  * cast_to_text: text and bytes on that side. cast_time: dates and times. */
 const struct kernel *cast_number(const struct sr_type *from, const struct sr_type *to);
+/* Integers as months, or as milliseconds. */
+const struct kernel *cast_interval(const struct sr_type *from, const struct sr_type *to);
 const struct kernel *cast_from_text(const struct sr_type *to);
 const struct kernel *cast_to_text(const struct sr_type *from, const struct sr_type *to);
 /* Of ROW, ARRAY and MAP. */

@@ -160,6 +160,11 @@ static const struct kernel *const cast_from_decimal[] = {
     &cast_k_decimal_bool, &cast_k_decimal_i8,  &cast_k_decimal_i16, &cast_k_decimal_i32,
     &cast_k_decimal_i64,  &cast_k_decimal_f32, &cast_k_decimal_f64};
 
+const struct kernel *cast_interval(const struct sr_type *from, const struct sr_type *to)
+{
+    return &cast_plain[from->kind][to->kind == SR_INTERVAL_MONTH ? SR_INT : SR_BIGINT];
+}
+
 static bool cast_is_wide(const struct sr_type *t) { return t->length > SR_DECIMAL_SMALL; }
 
 const struct kernel *cast_number(const struct sr_type *from, const struct sr_type *to)

@@ -87,7 +87,10 @@ const struct kernel *cast_kernel(const struct sr_type *from, const struct sr_typ
     if (cast_is_moment(from->kind) && cast_is_moment(to->kind)) {
         return cast_time(from, to);
     }
-    if (type_is_exact(from->kind) && type_is_interval(to->kind)) {
+    if (type_is_integer(from->kind) && type_is_interval(to->kind)) {
+        return cast_interval(from, to);
+    }
+    if (from->kind == SR_DECIMAL && type_is_interval(to->kind)) {
         *why = "multiply an INTERVAL by the number";
         return NULL;
     }

@@ -201,10 +201,13 @@ static const struct literal_unit literal_units[] = {
     {"SECOND", 1000, 59, false, ':'},
 };
 
+/* DAYS is DAY, as in Flink. */
 static const struct literal_unit *literal_unit_find(const char *name)
 {
     for (size_t i = 0; i < sizeof(literal_units) / sizeof(literal_units[0]); i++) {
-        if (strcasecmp(literal_units[i].name, name) == 0) {
+        size_t len = strlen(literal_units[i].name);
+        if (strncasecmp(literal_units[i].name, name, len) == 0 &&
+            (name[len] == '\0' || strcasecmp(name + len, "S") == 0)) {
             return &literal_units[i];
         }
     }
