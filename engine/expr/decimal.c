@@ -305,7 +305,7 @@ static bool decimal_exponent(const char *s, uint32_t len, uint32_t *i, int32_t *
     uint32_t at = *i;
     bool is_negative = at < len && s[at] == '-';
     at += at < len && (s[at] == '-' || s[at] == '+') ? 1 : 0;
-    if (at >= len) {
+    if (at >= len && at > *i) { /* a sign and nothing; without one, the exponent is 0 */
         return false;
     }
     int32_t e = 0;
@@ -323,7 +323,7 @@ struct decimal_scan {
     int32_t count; /* significant digits taken */
     int32_t point; /* digits behind the point among those taken, less those dropped before it */
     bool is_half;  /* the first digit dropped is 5 or more */
-    bool has_dropped, has_digit;
+    bool has_dropped, has_digit; /* has_digit: or a point */
 };
 
 static void decimal_scan_digit(struct decimal_scan *d, char c, bool is_behind)
@@ -346,7 +346,7 @@ static uint32_t decimal_scan_run(struct decimal_scan *d, const char *s, uint32_t
     bool is_behind = false;
     for (; i < len && (decimal_is_digit(s[i]) || (s[i] == '.' && !is_behind)); i++) {
         if (s[i] == '.') {
-            is_behind = true;
+            is_behind = d->has_digit = true; /* "." is 0, in Flink */
         } else {
             decimal_scan_digit(d, s[i], is_behind);
         }

@@ -54,8 +54,9 @@ int decimal_compare(decimal a, int32_t sa, decimal b, int32_t sb);
 /* "-12.30"; room for DECIMAL_TEXT_MAX bytes; answers the length. */
 #define DECIMAL_TEXT_MAX 48
 uint32_t decimal_text(decimal v, int32_t scale, char *to);
-/* Reads "[+-]digits[.digits][e[+-]digits]" and rounds it half up to `scale`. False: not a
- * number, or more than 38 digits; *is_number tells which. */
+/* Reads "[+-]digits[.digits][e[+-]digits]" and rounds it half up to `scale`; as in Flink, digits
+ * may be none beside a point, and behind e. False: not a number, or more than 38 digits; *is_number
+ * tells which. */
 bool decimal_parse(const char *s, uint32_t len, int32_t scale, decimal *out, bool *is_number);
 double decimal_to_double(decimal v, int32_t scale);
 

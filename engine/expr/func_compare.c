@@ -286,7 +286,32 @@ static bool compare_bind_as(struct bind_call *b, uint32_t op, bool is_strict)
     return true;
 }
 
-static bool compare_bind(struct bind_call *b) { return compare_bind_as(b, b->func->data, true); }
+/* Rows as they are written, ROW(a, b) = ROW(c, d), stand for a = c AND b = d. */
+static bool compare_bind_rows(struct bind_call *b)
+{
+    const struct expr *x = b->arg[0], *y = b->arg[1];
+    const struct expr **test = expr_array(b->arena, x->args);
+    if (x->args != y->args || !test) {
+        return false;
+    }
+    for (uint32_t i = 0; i < x->args; i++) {
+        const struct expr *pair[2] = {x->arg[i], y->arg[i]};
+        test[i] = bind_sub(b, b->func->name, pair, 2);
+        if (!test[i]) {
+            return false;
+        }
+    }
+    const char *joint = b->func->data == COMPARE_EQ ? "AND" : "OR";
+    b->whole = x->args == 1 ? test[0] : bind_sub(b, joint, test, x->args);
+    return b->whole != NULL;
+}
+
+static bool compare_bind(struct bind_call *b)
+{
+    bool is_written = expr_is_call_of(b->arg[0], "ROW") && expr_is_call_of(b->arg[1], "ROW");
+    return is_written && b->func->data <= COMPARE_NE ? compare_bind_rows(b)
+                                                     : compare_bind_as(b, b->func->data, true);
+}
 
 /* a = b where text may stand beside numbers, as Flink lets it in IN. */
 static const struct expr *compare_loosely(struct bind_call *b, const struct expr *x,

@@ -1,6 +1,7 @@
 /* Between texts and collections: SPLIT, ARRAY_JOIN, STR_TO_MAP; and maps as arrays and together. */
 #include <string.h>
 
+#include "engine/base/hash.h"
 #include "engine/data/pool.h"
 #include "engine/data/schema.h"
 #include "engine/expr/family.h"
@@ -124,17 +125,95 @@ static bool split_bind_join(struct bind_call *b)
 
 /* --- STR_TO_MAP. ------------------------------------------------------------------------------ */
 
-/* Puts an entry; of a key that was there before only the value changes, so it is written anew. */
-static void split_entry(struct call *k, uint32_t r, const char *s, uint32_t len, const char *by,
-                        uint32_t by_len)
+/* Entries by key while a map is read: places in the result, from 1, by a hash of the key. */
+struct split_keys {
+    uint32_t *place; /* 0: free */
+    uint64_t mask;
+};
+
+/* The place of a key in the result of row r, in its slot; a free slot's is 0. */
+static uint32_t *split_slot(const struct call *k, const struct split_keys *keys, const char *s,
+                            uint32_t len)
 {
-    uint32_t key = by_len > 0 ? split_part(s, len, by, by_len) : len;
-    bool has_value = key < len;
-    bool is_good = nest_append_text(k->home, k->out, 0, s, key);
-    is_good = is_good && nest_append_text(k->home, k->out, 1, has_value ? s + key + by_len : NULL,
-                                          has_value ? len - key - by_len : 0);
-    split_check(k, is_good);
-    split_count(k, r);
+    const struct sr_column *c = k->out->child[0];
+    uint64_t i = hash64(s, len, 0) & keys->mask;
+    for (; keys->place[i] != 0; i = (i + 1) & keys->mask) {
+        uint32_t key_len;
+        const char *key = sr_text(c, keys->place[i] - 1, &key_len);
+        if (key_len == len && memcmp(key, s, len) == 0) {
+            break;
+        }
+    }
+    return &keys->place[i];
+}
+
+/* The value of an entry that is there becomes another. */
+static bool split_again(struct call *k, uint32_t at, const char *value, uint32_t len)
+{
+    struct sr_column *c = k->out->child[1];
+    if (!value) {
+        column_set_null(c, at);
+        return true;
+    }
+    if (c->valid) {
+        c->valid_space[at >> 6] |= UINT64_C(1) << (at & 63);
+    }
+    return column_put_bytes(k->home, c, at, value, len);
+}
+
+/* Puts an entry; of a key that was there before only the value changes. */
+static bool split_entry(struct call *k, const struct split_keys *keys, const char *s, uint32_t key,
+                        const char *value, uint32_t len)
+{
+    uint32_t *place = split_slot(k, keys, s, key);
+    if (*place != 0) {
+        return split_again(k, *place - 1, value, len);
+    }
+    *place = k->out->child[0]->rows + 1;
+    return nest_append_text(k->home, k->out, 0, s, key) &&
+           nest_append_text(k->home, k->out, 1, value, len);
+}
+
+/* Bytes up to the separator; all when there is none. */
+static uint32_t split_until(const char *s, uint32_t len, const char *by, uint32_t by_len)
+{
+    return by_len > 0 ? split_part(s, len, by, by_len) : len;
+}
+
+/* The entries of one text. */
+static bool split_entries_of(struct call *k, uint32_t r, const struct split_keys *keys)
+{
+    uint32_t len, by_len = 1, sign_len = 1, from = k->out->child[0]->rows;
+    const char *s = call_get(k, 0, r, &len);
+    const char *by = k->args > 1 ? call_get(k, 1, r, &by_len) : ",";
+    const char *sign = k->args > 2 ? call_get(k, 2, r, &sign_len) : "=";
+    bool is_good = true;
+    while (len > 0 && is_good) {
+        uint32_t part = split_until(s, len, by, by_len), next = part < len ? part + by_len : len;
+        uint32_t key = split_until(s, part, sign, sign_len);
+        bool has_value = key < part;
+        is_good = split_entry(k, keys, s, key, has_value ? s + key + sign_len : NULL,
+                              has_value ? part - key - sign_len : 0);
+        s += next;
+        len -= next;
+    }
+    ((struct sr_span *)k->out->values)[r].len = k->out->child[0]->rows - from;
+    return is_good;
+}
+
+/* How many entries the text has. */
+static uint32_t split_parts(const struct call *k, uint32_t r)
+{
+    uint32_t len, by_len = 1, n = 0;
+    const char *s = call_get(k, 0, r, &len);
+    const char *by = k->args > 1 ? call_get(k, 1, r, &by_len) : ",";
+    for (uint32_t part; len > 0; n++) {
+        part = split_until(s, len, by, by_len);
+        part += part < len ? by_len : 0;
+        s += part;
+        len -= part;
+    }
+    return n;
 }
 
 static void split_map(struct call *k)
@@ -144,17 +223,17 @@ static void split_map(struct call *k)
         if (!split_begin(k, r)) {
             continue;
         }
-        uint32_t len, by_len = 1, eq_len = 1;
-        const char *s = call_get(k, 0, r, &len);
-        const char *by = k->args > 1 ? call_get(k, 1, r, &by_len) : ",";
-        const char *eq = k->args > 2 ? call_get(k, 2, r, &eq_len) : "=";
-        while (len > 0) {
-            uint32_t part = by_len > 0 ? split_part(s, len, by, by_len) : len;
-            uint32_t next = part < len ? part + by_len : len;
-            split_entry(k, r, s, part, eq, eq_len);
-            s += next;
-            len -= next;
+        uint32_t room = 16;
+        for (uint32_t parts = split_parts(k, r); room < parts * 2;) {
+            room *= 2;
         }
+        struct sr_buffer *b = buffer_new(k->home, room * (uint32_t)sizeof(uint32_t));
+        struct split_keys keys = {b ? (uint32_t *)(void *)b->data : NULL, room - 1};
+        if (b) {
+            memset(keys.place, 0, room * sizeof(uint32_t));
+        }
+        split_check(k, b && split_entries_of(k, r, &keys));
+        buffer_release(b);
     }
 }
 static const struct kernel split_k_map = {.run = split_map, .flags = KERNEL_NULLS};

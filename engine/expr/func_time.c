@@ -274,9 +274,31 @@ static void time_of_number(struct call *k)
 }
 static const struct kernel time_k_of_number = {.run = time_of_number};
 
+/* Of a DOUBLE, parts of a second count down to the millisecond; NaN is 0. */
+static void time_of_real(struct call *k)
+{
+    static const double unit[] = {1000, 100, 10};
+    const double *a = k->arg[0]->values;
+    CALL_EACH_ROW(k, r)
+    {
+        int32_t p = k->args > 1 ? call_int(k, 1, r) : 3;
+        double v = a[r] * (p >= 0 && p < 3 ? unit[p] : 1);
+        struct sr_instant at = {0};
+        bool is_good = !(v >= 9e15 || v <= -9e15);
+        is_good = is_good && time_scale(v == v ? (int64_t)v : 0, p >= 0 && p < 3 ? 3 : p, &at);
+        if (is_good) {
+            instant_put(k->out, r, at);
+        } else {
+            call_null(k, r);
+        }
+    }
+}
+static const struct kernel time_k_of_real = {.run = time_of_real};
+
 static bool time_bind_of_number(struct bind_call *b)
 {
-    struct sr_type number = type_of(SR_BIGINT), digits = type_of(SR_INT);
+    bool is_real = type_is_approx(b->arg[0]->type.kind);
+    struct sr_type number = type_of(is_real ? SR_DOUBLE : SR_BIGINT), digits = type_of(SR_INT);
     if (b->args > 2 || (b->args > 1 && !bind_coerce(b, 1, &digits))) {
         return false;
     }
@@ -292,7 +314,7 @@ static bool time_bind_of_number(struct bind_call *b)
     }
     int32_t length = is_known && p->value.i > 3 ? (int32_t)p->value.i : 3;
     b->type = type_nullable(type_with(SR_TIMESTAMP_LTZ, length, 0), true);
-    b->kernel = &time_k_of_number;
+    b->kernel = is_real ? &time_k_of_real : &time_k_of_number;
     return true;
 }
 

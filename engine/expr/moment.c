@@ -93,6 +93,7 @@ static bool moment_day(struct moment_in *in, int year_digits, bool is_smart, int
     return true;
 }
 
+/* 24:00:00 is the end of a day. */
 static bool moment_clock(struct moment_in *in, bool is_short, int64_t *ns, int32_t *digits)
 {
     int32_t h, m = 0, s = 0, fraction = 0;
@@ -112,7 +113,7 @@ static bool moment_clock(struct moment_in *in, bool is_short, int64_t *ns, int32
         return false;
     }
     *ns = ((int64_t)h * 3600 + (int64_t)m * 60 + s) * INT64_C(1000000000) + fraction;
-    return h < 24 && m < 60 && s < 60;
+    return m < 60 && s < 60 && *ns <= MOMENT_DAY_MS * 1000000;
 }
 
 bool moment_parse_date(const char *s, uint32_t len, int32_t *days)
@@ -148,7 +149,8 @@ bool moment_parse_time(const char *s, uint32_t len, bool is_short, int32_t *ms, 
 {
     struct moment_in in = {s, s + len};
     int64_t ns;
-    if (!moment_clock(&in, is_short, &ns, digits) || in.at != in.end) {
+    if (!moment_clock(&in, is_short, &ns, digits) || in.at != in.end ||
+        ns == MOMENT_DAY_MS * 1000000) {
         return false;
     }
     *ms = (int32_t)(ns / 1000000);
@@ -166,6 +168,9 @@ bool moment_parse_stamp(const char *s, uint32_t len, bool is_smart, struct sr_in
         return false;
     }
     if (in.at < in.end && (!moment_char(&in, ' ') || !moment_clock(&in, false, &ns, digits))) {
+        return false;
+    }
+    if (ns == MOMENT_DAY_MS * 1000000 && !is_smart) {
         return false;
     }
     *out = (struct sr_instant){.ms = days * MOMENT_DAY_MS + ns / 1000000,

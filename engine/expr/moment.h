@@ -16,8 +16,8 @@ bool moment_parse_date(const char *s, uint32_t len, int32_t *days);
 bool moment_cast_date(const char *s, uint32_t len, int32_t *days);
 /* "H:m:s[.fraction]"; digits is the length of the fraction. `is_short`: "H" and "H:m" as well. */
 bool moment_parse_time(const char *s, uint32_t len, bool is_short, int32_t *ms, int32_t *digits);
-/* "yyyy-M-d[ H:m:s[.fraction]]"; a day behind the end of its month becomes its last one when
- * `is_smart`. */
+/* "yyyy-M-d[ H:m:s[.fraction]]"; when `is_smart`, a day behind the end of its month becomes its
+ * last one, and 24:00:00 the next day. */
 bool moment_parse_stamp(const char *s, uint32_t len, bool is_smart, struct sr_instant *out,
                         int32_t *digits);
 

@@ -466,7 +466,7 @@ static bool format_read_part(struct format_in *in, const struct time_part *p, bo
     case 'E':
         return format_name(in, p->count < 4 ? 3 : 4, time_days, 7, &unused);
     case 'H':
-        return format_read_field(in, p->count, 0, 23, &f->hour);
+        return format_read_field(in, p->count, 0, 24, &f->hour);
     case 'k':
         return format_read_field(in, p->count, 1, 24, &f->hour) && ((f->hour %= 24), true);
     case 'h':
@@ -539,6 +539,9 @@ bool time_format_parse(const struct time_format *f, const char *s, uint32_t len,
     }
     if (x.half_hour >= 0 && x.half >= 0) {
         x.hour = x.half_hour + 12 * x.half;
+    }
+    if (x.hour == 24 && (x.minute != 0 || x.second != 0 || x.nano != 0)) {
+        return false; /* 24:00 is the end of the day */
     }
     int32_t last = moment_month_days(x.year, (int32_t)x.month);
     int32_t day = x.day < last ? (int32_t)x.day : last;
