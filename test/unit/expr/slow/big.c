@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "test/unit/unit.h"
+#include "engine/base/assert.h"
 
 static struct big big_trim(struct big a, int32_t size)
 {
@@ -43,7 +43,7 @@ static struct big big_combine(const struct big *a, const struct big *b, int sign
     struct big c = {0};
     int carry = 0;
     int32_t size = (a->size > b->size ? a->size : b->size) + 1;
-    ck_assert_int_le(size, BIG_DIGITS);
+    sr_assert(size <= BIG_DIGITS);
     for (int32_t i = 0; i < size; i++) {
         int v = a->digit[i] + sign * b->digit[i] + carry;
         carry = v > 9 ? 1 : v < 0 ? -1 : 0;
@@ -77,7 +77,7 @@ struct big big_add(struct big a, struct big b)
 struct big big_times(struct big a, struct big b)
 {
     struct big c = {.is_negative = a.is_negative != b.is_negative};
-    ck_assert_int_lt(a.size + b.size, BIG_DIGITS);
+    sr_assert(a.size + b.size < BIG_DIGITS);
     for (int32_t i = 0; i < a.size; i++) {
         int carry = 0;
         for (int32_t k = 0; k <= b.size; k++) {
@@ -91,7 +91,7 @@ struct big big_times(struct big a, struct big b)
 
 struct big big_raise(struct big a, int32_t n)
 {
-    ck_assert_int_le(a.size + n, BIG_DIGITS);
+    sr_assert(a.size + n <= BIG_DIGITS);
     if (a.size > 0) {
         memmove(a.digit + n, a.digit, (size_t)a.size);
         memset(a.digit, 0, (size_t)n);
