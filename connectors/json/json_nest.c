@@ -119,6 +119,64 @@ static enum json_next json_nest_map(struct json_nest *k, struct json_level *l,
     return JSON_NEXT_VALUE;
 }
 
+/* How often a value is there: a whole number, as text too; null is 0. False: it is none. */
+static bool json_nest_count(struct json_walk *w, uint32_t *n, struct json_token *t)
+{
+    uint64_t v = 0;
+    if (!json_walk_value(w, t)) {
+        return false;
+    }
+    const uint8_t *s = w->bytes + t->at;
+    bool is_negative = t->len > 0 && s[0] == '-';
+    uint32_t i = is_negative ? 1 : 0;
+    bool is_number = (t->kind == JSON_NUMBER || t->kind == JSON_STRING) && i < t->len;
+    for (; is_number && i < t->len; i++) {
+        is_number = s[i] >= '0' && s[i] <= '9' && v <= INT32_MAX;
+        v = v * 10 + (uint64_t)(s[i] - '0');
+    }
+    *n = is_number && !is_negative ? (uint32_t)v : 0;
+    return t->kind == JSON_NULL || (is_number && v <= INT32_MAX);
+}
+
+/* Of a MULTISET: {"value": how often it is there, ...}; what is there no time is not. */
+static enum json_next json_nest_bag(struct json_nest *k, struct json_level *l,
+                                    struct json_fault *fault)
+{
+    const struct json_place at = {.b = l->inside, .c = 0, .node = node_child(l->place.node, 0)};
+    enum json_next what;
+    for (; (what = json_nest_comma(k->w, l, '}')) == JSON_NEXT_VALUE; l->nth++) {
+        struct json_token key = {0}, count = {0};
+        uint32_t n = 0;
+        if (!json_walk_string(k->w, &key)) {
+            return JSON_NEXT_FAILED;
+        }
+        if (!json_walk_take(k->w, ':')) {
+            return json_nest_fail(k->w, json_walk_place(k->w),
+                                  "':' is expected here, behind the value");
+        }
+        if (!json_nest_count(k->w, &n, &count)) {
+            return k->w->fault ? JSON_NEXT_FAILED
+                               : json_nest_fail(k->w, count.at,
+                                                "how often a value of a MULTISET is there is a "
+                                                "whole number");
+        }
+        for (uint32_t i = 0; i < n; i++) {
+            if (!json_nest_element(k, l)) {
+                return JSON_NEXT_FAILED;
+            }
+            if (!json_value_put_token(k->x, k->w, &at, &key, fault)) {
+                return k->w->fault ? JSON_NEXT_FAILED
+                                   : json_nest_fail(k->w, key.at, "out of memory");
+            }
+            sr_row_done(l->inside);
+        }
+    }
+    if (what == JSON_NEXT_CLOSED) {
+        sr_put_end(l->place.b, l->place.c);
+    }
+    return what;
+}
+
 /* Fields that the object does not have. */
 static bool json_nest_missing(struct json_nest *k, struct json_level *l, struct json_fault *fault)
 {
@@ -182,7 +240,8 @@ static enum json_next json_nest_next(struct json_nest *k, struct json_place *nex
     enum sr_kind kind = l->place.node->value.type.kind;
     enum json_next what = kind == SR_ROW     ? json_nest_field(k, l, next, fault)
                           : kind == SR_ARRAY ? json_nest_array(k, l, next)
-                                             : json_nest_map(k, l, next);
+                          : kind == SR_MAP   ? json_nest_map(k, l, next)
+                                             : json_nest_bag(k, l, fault);
     if (what == JSON_NEXT_CLOSED) {
         k->depth--;
     }

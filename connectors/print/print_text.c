@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "connectors/text/bag.h"
 #include "connectors/text/instant.h"
 #include "connectors/text/nest.h"
 #include "connectors/text/number.h"
@@ -35,9 +36,10 @@ bool print_text_can(const struct sr_type *t)
     case SR_MAP:
     case SR_ROW:
         return true;
+    case SR_MULTISET:
+        return !sr_is_nested(t->child[0].type.kind);
     case SR_INTERVAL_MONTH:
     case SR_INTERVAL_SECOND:
-    case SR_MULTISET:
     case SR_KIND_COUNT:
         return false;
     }
@@ -216,6 +218,31 @@ static const char *print_text_open(enum sr_kind kind)
     return kind == SR_MAP ? "{" : "[";
 }
 
+/* A MULTISET within: {a=2, b=1}. */
+static bool print_text_bag(struct sr_out *out, const struct sr_column *bag, uint32_t r)
+{
+    const struct sr_column *c = bag->child[0];
+    struct sr_span s = ((const struct sr_span *)bag->values)[r];
+    bool is_put = print_text_put(out, "{"), is_first = true;
+    for (uint32_t i = s.at; i < s.at + s.len && is_put; i++) {
+        char times[16];
+        uint32_t n = bag_times(c, s, i);
+        if (n > 0) {
+            (void)snprintf(times, sizeof(times), "=%u", n);
+            is_put = print_text_put(out, is_first ? "" : ", ") && print_text_leaf(out, c, i) &&
+                     print_text_put(out, times);
+            is_first = false;
+        }
+    }
+    return is_put && print_text_put(out, "}");
+}
+
+static bool print_text_one(struct sr_out *out, const struct sr_column *c, uint32_t r)
+{
+    bool is_bag = c->type.kind == SR_MULTISET && sr_is_valid(c, r);
+    return is_bag ? print_text_bag(out, c, r) : print_text_leaf(out, c, r);
+}
+
 bool print_text_value(struct sr_out *out, const struct sr_column *c, uint32_t r)
 {
     if (!sr_is_nested(c->type.kind)) {
@@ -224,6 +251,7 @@ bool print_text_value(struct sr_out *out, const struct sr_column *c, uint32_t r)
     struct nest n;
     bool is_put = true;
     nest_begin(&n, c, r);
+    n.is_bag_whole = true;
     for (enum nest_event e = nest_next(&n); is_put && e != NEST_DONE; e = nest_next(&n)) {
         if (e == NEST_CLOSE) {
             is_put = print_text_put(out, n.c->type.kind == SR_MAP ? "}" : "]");
@@ -231,7 +259,7 @@ bool print_text_value(struct sr_out *out, const struct sr_column *c, uint32_t r)
         }
         is_put = print_text_put(out, print_text_before(&n)) &&
                  (e == NEST_OPEN ? print_text_put(out, print_text_open(n.c->type.kind))
-                                 : print_text_leaf(out, n.c, n.r));
+                                 : print_text_one(out, n.c, n.r));
     }
     return is_put;
 }

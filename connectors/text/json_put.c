@@ -1,7 +1,9 @@
 #include "connectors/text/json_put.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "connectors/text/bag.h"
 #include "connectors/text/base64.h"
 #include "connectors/text/copy.h"
 #include "connectors/text/nest.h"
@@ -151,6 +153,33 @@ static bool json_put_quoted(struct sr_out *out, const char *s, uint32_t len)
     return to != NULL;
 }
 
+/* A MULTISET: each value once, and how often it is there. */
+static enum json_put_rc json_put_bag(struct json_put_run *k)
+{
+    const struct sr_column *bag = k->nest.c, *c = bag->child[0];
+    struct sr_span s = ((const struct sr_span *)bag->values)[k->nest.r];
+    bool is_put = json_put_bytes(k->out, "{", 1), is_first = true;
+    for (uint32_t i = s.at; i < s.at + s.len && is_put; i++) {
+        char digits[16];
+        uint32_t n = bag_times(c, s, i), len = 0;
+        bool is_null = !sr_is_valid(c, i);
+        if (n == 0 || (is_null && k->how->null_key == JSON_PUT_KEY_DROP)) {
+            continue;
+        }
+        if (is_null && k->how->null_key != JSON_PUT_KEY_LITERAL) {
+            return JSON_PUT_NULL_KEY;
+        }
+        const char *text = is_null ? k->how->null_literal : sr_text(c, i, &len);
+        len = is_null ? (uint32_t)strlen(text) : len;
+        int digits_len = snprintf(digits, sizeof(digits), ":%u", n);
+        is_put = (is_first || json_put_bytes(k->out, ",", 1)) &&
+                 json_put_quoted(k->out, text, len) &&
+                 json_put_bytes(k->out, digits, (size_t)digits_len);
+        is_first = false;
+    }
+    return is_put && json_put_bytes(k->out, "}", 1) ? JSON_PUT_OK : JSON_PUT_MEMORY;
+}
+
 /* One that has no inside, or is NULL. */
 static bool json_put_leaf(struct json_put_run *k, const struct node *node)
 {
@@ -213,6 +242,10 @@ static enum json_put_rc json_put_event(struct json_put_run *k, enum nest_event e
     if (!json_put_before(k, node)) {
         return JSON_PUT_MEMORY;
     }
+    if (event == NEST_VALUE && node->value.type.kind == SR_MULTISET &&
+        sr_is_valid(k->nest.c, k->nest.r)) {
+        return json_put_bag(k);
+    }
     if (event == NEST_VALUE) {
         return json_put_leaf(k, node) ? JSON_PUT_OK : JSON_PUT_MEMORY;
     }
@@ -239,6 +272,7 @@ enum json_put_rc json_put_any(const struct json_put *how, const struct node *nod
     uint32_t map_depth = 0; /* of the MAP whose value is passed over */
     enum json_put_rc rc = JSON_PUT_OK;
     nest_begin(&k.nest, c, r);
+    k.nest.is_bag_whole = true;
     for (enum nest_event event = nest_next(&k.nest); rc == JSON_PUT_OK && event != NEST_DONE;
          event = nest_next(&k.nest)) {
         if (json_put_skip(&k, event, map_depth)) {

@@ -32,6 +32,7 @@ struct nest {
     uint32_t nth;    /* values that came before it in its container */
     uint32_t depth;  /* containers around it */
     bool is_pending; /* the first event is to come, or an opened container's inside */
+    bool is_bag_whole; /* a MULTISET is one NEST_VALUE: set behind nest_begin */
     struct nest_level level[NEST_DEPTH_MAX];
 };
 
@@ -41,13 +42,16 @@ static inline void nest_begin(struct nest *n, const struct sr_column *c, uint32_
     n->r = r;
     n->child = n->nth = n->depth = 0;
     n->is_pending = true;
+    n->is_bag_whole = false;
 }
 
 /* What the value c, r begins: a container is entered. */
 static inline enum nest_event nest_enter(struct nest *n)
 {
     const struct sr_column *c = n->c;
-    if (!sr_is_nested(c->type.kind) || !sr_is_valid(c, n->r) || n->depth == NEST_DEPTH_MAX) {
+    bool is_whole = n->is_bag_whole && c->type.kind == SR_MULTISET;
+    if (!sr_is_nested(c->type.kind) || !sr_is_valid(c, n->r) || n->depth == NEST_DEPTH_MAX ||
+        is_whole) {
         return NEST_VALUE;
     }
     struct nest_level *k = &n->level[n->depth];

@@ -1,4 +1,4 @@
-"""ROW, ARRAY and MAP columns from one end of a job to the other."""
+"""ROW, ARRAY, MAP and MULTISET columns from one end of a job to the other."""
 import json
 import sqlite3
 
@@ -87,7 +87,7 @@ def what_is_wrong_inside_a_row_is_told_with_its_path(p):
 
 @test
 def types_that_json_cannot_have_are_faults(p):
-    for kind in ("MULTISET<STRING>", "MAP<INT, STRING>", "ROW<a ARRAY<MAP<DATE, INT>>>"):
+    for kind in ("MULTISET<INT>", "MAP<INT, STRING>", "ROW<a ARRAY<MAP<DATE, INT>>>"):
         done = p.run("validate", p.write("bad.yaml", f"""
 sources:
   events: {{connector: stdin, format: json, schema: {{v: "{kind}"}}}}
@@ -95,3 +95,83 @@ sinks:
   out: {{from: events, connector: blackhole}}
 """))
         assert done.returncode == 3 and b"is not supported by the json format" in done.stderr, (kind, done.stderr)
+
+
+@test
+def multisets_are_objects_of_counts(p):
+    p.write("in.json", "".join(line + "\n" for line in [
+        '{"id": 1, "bag": {"a": 2, "b": 1}, "other": {"b": 1, "a": 2}}',
+        '{"id": 2, "bag": {"a": "3", "z": 0, "n": null, "m": -1}, "other": {"a": 2}}',
+        '{"id": 3, "bag": {}}',
+        '{"id": 4, "bag": {"a": 1.5}}',
+        '{"id": 5, "bag": {"a": [1]}}',
+        '{"id": 6, "bag": ["a"]}']))
+    path = p.write("job.yaml", """
+sources:
+  events:
+    connector: filesystem
+    path: in.json
+    format: json
+    schema: {id: INT, bag: MULTISET<STRING>, other: MULTISET<STRING>}
+    on-error: skip
+transforms:
+  some:
+    from: events
+    select:
+      - id
+      - bag
+      - CAST(bag AS STRING) AS text
+      - CARDINALITY(bag) AS n
+      - JSON_STRING(bag) AS j
+      - bag = other AS same
+      - COALESCE(other, bag) AS either
+sinks:
+  out: {from: some, connector: stdout, format: json}
+""")
+    done = ok(p.run("run", path))
+    assert [json.loads(line) for line in done.stdout.splitlines()] == [
+        {"id": 1, "bag": {"a": 2, "b": 1}, "text": "{a=2, b=1}", "n": 3, "j": '{"a":2,"b":1}', "same": True,
+         "either": {"b": 1, "a": 2}},
+        {"id": 2, "bag": {"a": 3}, "text": "{a=3}", "n": 3, "j": '{"a":3}', "same": False, "either": {"a": 2}},
+        {"id": 3, "bag": {}, "text": "{}", "n": 0, "j": "{}", "same": None, "either": {}}]
+    assert b"skipped 3" in done.stderr, done.stderr
+    path = p.write("print.yaml", """
+sources:
+  events: {connector: filesystem, path: in.json, format: json, schema: {bag: MULTISET<STRING>}, on-error: skip}
+sinks:
+  out: {from: events, connector: print}
+""")
+    assert ok(p.run("run", path)).stdout.decode().splitlines() == ["+I[{a=2, b=1}]", "+I[{a=3}]", "+I[{}]"]
+    path = p.write("numbers.yaml", """
+sources:
+  events: {connector: filesystem, path: in.json, format: json, schema: {bag: MULTISET<INT>}}
+sinks:
+  out: {from: events, connector: print}
+""")
+    done = p.run("run", path)
+    assert done.returncode == 3 and b"MULTISET of what is not text" in done.stderr, done.stderr
+
+
+@test
+def an_absent_element_is_what_flink_makes_of_it(p):
+    p.write("in.json", '{"a": [1, 2], "b": [1, 2], "i": 4}\n{"i": 1}\n{"a": [7], "b": [7], "i": 1}\n')
+    path = p.write("job.yaml", """
+sources:
+  events:
+    connector: filesystem
+    path: in.json
+    format: json
+    schema:
+      a: ARRAY<INT NOT NULL>
+      b: ARRAY<INT>
+      i: INT
+      c: AS a[i]
+transforms:
+  some:
+    from: events
+    select: ["a[i] AS x", "b[i] AS y", "a[i] + 1 AS z", "a[i] IS NULL AS n", "COALESCE(a[i], 5) AS o", c]
+sinks:
+  out: {from: some, connector: print}
+""")
+    assert ok(p.run("run", path)).stdout.decode().splitlines() == [
+        "+I[-1, null, null, false, 5, -1]", "+I[-1, null, null, false, 5, -1]", "+I[7, 7, 8, false, 7, 7]"]
