@@ -327,8 +327,9 @@ static const struct func nest_funcs[] = {
              "The element of that number, from 1, or the value of that key; NULL when it is not "
              "there. A column that is nothing else holds -1, FALSE or '' then, as in Flink, if "
              "elements are NOT NULL, and IS NULL is FALSE."),
-    NEST_ROW("CARDINALITY", 1, 1, nest_bind_cardinality, 0, "CARDINALITY(array or map) -> INT",
-             "How many elements there are."),
+    NEST_ROW("CARDINALITY", 1, 1, nest_bind_cardinality, 0,
+             "CARDINALITY(array, map or multiset) -> INT",
+             "How many elements there are; those of a multiset as often as they are in it."),
     NEST_ROW("ELEMENT", 1, 1, nest_bind_element, 0, "ELEMENT(array)",
              "The only element of an array; NULL of an empty one. More of them fail."),
 };

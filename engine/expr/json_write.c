@@ -1,11 +1,13 @@
 #include "engine/expr/json_write.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/base/base64.h"
 #include "engine/expr/instant.h"
 #include "engine/expr/kernel.h"
+#include "engine/expr/nest.h"
 #include "engine/expr/promote.h"
 #include "engine/expr/value_text.h"
 
@@ -20,7 +22,7 @@ bool json_can_write(const struct sr_type *t) /* NOLINT(misc-no-recursion) */
         }
     }
     return t->kind != SR_DATE && t->kind != SR_TIME && t->kind != SR_NULL &&
-           t->kind != SR_MULTISET && !type_is_interval(t->kind);
+           !type_is_interval(t->kind);
 }
 
 /* "2020-01-01T01:02:03.4", and Z behind it where it is an instant. */
@@ -98,6 +100,27 @@ static void json_put_row(struct json_out *o, const struct sr_column *c, uint32_t
     json_put(o, c->type.children > 0 ? "}" : "{}", c->type.children > 0 ? 1 : 2);
 }
 
+/* Each value once, and how often it is there. NOLINTNEXTLINE(misc-no-recursion): text within */
+static void json_put_bag(struct json_out *o, const struct sr_column *c, uint32_t r)
+{
+    struct sr_span s = ((const struct sr_span *)c->values)[r];
+    bool is_first = true;
+    json_put(o, "{", 1);
+    for (uint32_t i = s.at; i < s.at + s.len; i++) {
+        char digits[16];
+        struct sr_span before = {s.at, i - s.at}, behind = {i, s.at + s.len - i};
+        if (nest_count(c->child[0], before, c->child[0], i) > 0) {
+            continue;
+        }
+        json_put(o, ",", is_first ? 0 : 1);
+        json_write_value(o, c->child[0], i);
+        uint32_t n = nest_count(c->child[0], behind, c->child[0], i);
+        json_put(o, digits, (uint32_t)snprintf(digits, sizeof(digits), ":%u", n));
+        is_first = false;
+    }
+    json_put(o, "}", 1);
+}
+
 /* NOLINTNEXTLINE(misc-no-recursion) */
 void json_write_value(struct json_out *o, const struct sr_column *c, uint32_t r)
 {
@@ -107,6 +130,8 @@ void json_write_value(struct json_out *o, const struct sr_column *c, uint32_t r)
         json_put_row(o, c, r);
     } else if (!sr_is_nested(c->type.kind)) {
         json_put_scalar(o, c, r);
+    } else if (c->type.kind == SR_MULTISET) {
+        json_put_bag(o, c, r);
     } else {
         bool is_map = c->type.kind == SR_MAP;
         struct sr_span s = ((const struct sr_span *)c->values)[r];

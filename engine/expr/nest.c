@@ -206,9 +206,9 @@ bool nest_identical(const struct sr_column *a, uint32_t ra, const struct sr_colu
     return is_same;
 }
 
-/* How many of the elements [s.at, s.at + s.len) are the value. NOLINTNEXTLINE(misc-no-recursion) */
-static uint32_t nest_count(const struct sr_column *list, struct sr_span s,
-                           const struct sr_column *c, uint32_t r)
+/* NOLINTNEXTLINE(misc-no-recursion) */
+uint32_t nest_count(const struct sr_column *list, struct sr_span s, const struct sr_column *c,
+                    uint32_t r)
 {
     uint32_t n = 0;
     for (uint32_t k = s.at; k < s.at + s.len; k++) {

@@ -28,6 +28,9 @@ void nest_blank(struct sr_column *c, uint32_t rows);
  * NULL is the same as NULL, and elements of an ARRAY are compared by nest_identical, as in
  * Flink. */
 bool nest_equal(const struct sr_column *a, uint32_t ra, const struct sr_column *b, uint32_t rb);
+/* How many of the elements [s.at, s.at + s.len) are the value. */
+uint32_t nest_count(const struct sr_column *list, struct sr_span s, const struct sr_column *c,
+                    uint32_t r);
 /* The same to the last bit, and in the same order. */
 bool nest_identical(const struct sr_column *a, uint32_t ra, const struct sr_column *b, uint32_t rb);
 /* Below, at or above zero: of values that are neither NULL nor nested. */
