@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/room.h"
 #include "engine/expr/kernel.h"
 
 /* --- Text that grows. ------------------------------------------------------------------------- */
@@ -21,19 +22,16 @@ void json_put(struct json_out *o, const char *bytes, size_t len)
         o->is_broken = true;
         return;
     }
-    if (o->room - o->len < len) {
-        uint32_t room = (o->len + (uint32_t)len) * 2 + 64;
-        char *grown = realloc(o->bytes, room);
-        if (!grown) {
-            o->is_broken = true;
-            return;
-        }
-        o->bytes = grown;
-        o->room = room;
+    if (len == 0) {
+        return;
     }
-    if (len > 0) {
-        memcpy(o->bytes + o->len, bytes, len);
+    char *grown = room_for(o->bytes, o->len, (uint32_t)len, &o->room, 1);
+    if (!grown) {
+        o->is_broken = true;
+        return;
     }
+    o->bytes = grown;
+    memcpy(o->bytes + o->len, bytes, len);
     o->len += (uint32_t)len;
 }
 
@@ -208,17 +206,14 @@ void json_tree_done(struct json_tree *t)
 
 uint32_t json_node_new(struct json_tree *t, enum json_kind kind)
 {
-    if (t->count == t->room) {
-        uint32_t room = t->room ? t->room * 2 : 64;
-        struct json_node *grown = realloc(t->node, room * sizeof(*grown));
-        if (!grown) {
-            t->is_broken = true;
-            return 0;
-        }
-        t->node = grown;
-        t->room = room;
-        t->count = t->count ? t->count : 1;
+    uint32_t more = t->count > 0 ? 1 : 2; /* node 0 stands for none */
+    struct json_node *grown = room_for(t->node, t->count, more, &t->room, sizeof(*grown));
+    if (!grown) {
+        t->is_broken = true;
+        return 0;
     }
+    t->node = grown;
+    t->count += more - 1;
     t->node[t->count] = (struct json_node){.kind = kind};
     return t->count++;
 }
@@ -464,14 +459,12 @@ static uint32_t json_push_members(struct json_tree *t, uint32_t object, uint32_t
     for (uint32_t i = t->node[object].first; i; i = t->node[i].next) {
         count++;
     }
-    if (t->order_room - base < 2 * count) {
-        uint32_t room = (base + 2 * count) * 2;
-        uint32_t *grown = realloc(t->order, room * sizeof(*grown));
+    if (count > 0) {
+        uint32_t *grown = room_for(t->order, base, 2 * count, &t->order_room, sizeof(*grown));
         if (!grown) {
             return UINT32_MAX;
         }
         t->order = grown;
-        t->order_room = room;
     }
     uint32_t *order = t->order + base, n = 0, kept = 0;
     for (uint32_t i = t->node[object].first; i; i = t->node[i].next) {
