@@ -1,5 +1,5 @@
-/* Any text cast to any type: a value or a failure with words; and the value, written as text, is read
- * again as the same one. The first byte says the type. */
+/* Any text cast to any type: a value or a failure with words; and the value, written as text, is
+ * read again as the same one. The first byte says the type. */
 #include <stdint.h>
 
 #include "engine/data/schema.h"

@@ -1,4 +1,5 @@
-/* DECIMAL arithmetic against whole numbers of many digits, one a byte; and reading against writing. */
+/* DECIMAL arithmetic against whole numbers of many digits, one a byte; and reading against
+ * writing. */
 #include <stdint.h>
 #include <string.h>
 
