@@ -146,7 +146,8 @@ static void complete_value(struct complete *k, const char *equals)
         complete_offer(k, "false", "");
     }
     for (uint32_t i = 0; o->choices && o->choices[i]; i++) {
-        complete_offer(k, o->choices[i], "");
+        const char *c = o->choices[i]; /* the first of its spellings */
+        if (*c) complete_offer(k, arena_text_n(a, c, strcspn(c, "|")), "");
     }
     if ((o->flags & SR_OPT_PATH) != 0) fputs(":files\n", k->cli->out);
 }

@@ -136,6 +136,15 @@ static void keys_check(struct reader *rd, const struct settings *s)
                      "SR0210: parallelism.default (%lld) is above pipeline.max-parallelism (%lld)",
                      (long long)s->parallelism, (long long)s->max_parallelism);
     }
+    if (s->exp_initial.us > s->exp_max.us) {
+        const char *key = "restart-strategy.exponential-delay.initial-backoff";
+        if (!entries_find(&rd->entries, key)) {
+            key = "restart-strategy.exponential-delay.max-backoff";
+        }
+        reader_fault(rd, keys_place(rd, key), NULL,
+                     "SR0210: initial-backoff (%lld ms) is above max-backoff (%lld ms)",
+                     (long long)s->exp_initial.us / 1000, (long long)s->exp_max.us / 1000);
+    }
 }
 
 void keys_read(struct reader *rd, struct job *job)

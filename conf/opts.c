@@ -113,10 +113,7 @@ static void opts_scalar(struct opts_one *one, struct entry *e)
     if (!text || value_parse(one->o, text, reader_shown(e, e->value), one->field, &f)) {
         return;
     }
-    bool is_later = settings_value_is_later(one->full, text);
-    reader_fault(rd, e->value->at, is_later ? NULL : f.hint, "%s: %s: %s%s",
-                 is_later ? "SR0207" : "SR0203", e->key,
-                 is_later ? "this value of Flink is not there yet: " : "", f.words);
+    reader_fault(rd, e->value->at, f.hint, "SR0203: %s: %s", e->key, f.words);
     if (one->o->def) {
         /* Whoever looks at the job for more faults finds a value that can be. */
         (void)value_parse(one->o, one->o->def, one->o->def, one->field, &f);

@@ -110,9 +110,6 @@ const struct foreign foreign_keys[] = {
     LATER("state.ttl.", NULL),
     LATER("table.exec.state.ttl", "0|0 ms|0ms|0s|0 s"),
 
-    /* Restarts. The keys of a strategy have no effect unless it is chosen, which is faulted. */
-    IGNORED("restart-strategy.failure-rate."),
-
     LATER("high-availability", "none"), LATER("high-availability.type", "none"),
     LATER("recovery.mode", "none|standalone"),
     IGNORED("high-availability.zookeeper."), IGNORED("high-availability.storageDir"),

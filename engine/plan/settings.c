@@ -1,7 +1,6 @@
 #include "engine/plan/settings.h"
 
 #include <string.h>
-#include <strings.h>
 
 #include "engine/plan/foreign.h"
 
@@ -18,8 +17,12 @@ static const char *const settings_retentions[] = {
 static const char *const settings_claims[] = {"NO_CLAIM", "CLAIM", "LEGACY", NULL};
 static const char *const settings_storages[] = {"filesystem", "jobmanager", NULL};
 /* The first one is the zero value of the field: nothing was written. */
-static const char *const settings_restarts[] = {"", "none|off|disable", "fixed-delay",
-                                                "exponential-delay", NULL};
+static const char *const settings_restarts[] = {"",
+                                                "none|off|disable",
+                                                "fixed-delay|fixeddelay",
+                                                "exponential-delay|exponentialdelay",
+                                                "failure-rate|failurerate",
+                                                NULL};
 
 #define SETTINGS_OLDER(...) \
     (const char *const[]) { __VA_ARGS__, NULL }
@@ -120,8 +123,8 @@ const struct sr_opt settings_opts[] = {
 
     SET("restart-strategy.type", restart, .choices = settings_restarts,
         .aliases = SETTINGS_OLDER("restart-strategy"),
-        .doc = "What happens when the job fails: none, fixed-delay or exponential-delay. Not "
-               "written: exponential-delay with checkpointing, none without."),
+        .doc = "What happens when the job fails: none, fixed-delay, exponential-delay or "
+               "failure-rate. Not written: exponential-delay with checkpointing, none without."),
     SET("restart-strategy.fixed-delay.attempts", fixed_attempts, .def = "1",
         .min = 0, .max = INT32_MAX,
         .doc = "Restarts over the whole life of the job; the next failure is final."),
@@ -139,13 +142,23 @@ const struct sr_opt settings_opts[] = {
         .doc = "The time before a restart grows by this factor at each failure."),
     SET("restart-strategy.exponential-delay.reset-backoff-threshold", exp_reset, .def = "1 h",
         .min = 0, .max = SETTINGS_ALWAYS,
-        .doc = "A job that ran this long without a failure begins again with the first time."),
+        .doc = "A job that ran this long since its restart was due begins again with the first "
+               "time."),
     SET("restart-strategy.exponential-delay.jitter-factor", exp_jitter, .def = "0.1",
         .min = 0, .max = 1,
         .doc = "Share of the time before a restart that is added or taken at random."),
     SET("restart-strategy.exponential-delay.attempts-before-reset-backoff", exp_attempts,
         .def = "2147483647", .min = 1, .max = INT32_MAX,
         .doc = "Restarts before the job fails for good; counted anew after the threshold above."),
+    SET("restart-strategy.failure-rate.max-failures-per-interval", rate_failures, .def = "1",
+        .min = 1, .max = SETTINGS_RATE_MAX,
+        .doc = "Failures within the interval that are followed by a restart; one more is final."),
+    SET("restart-strategy.failure-rate.failure-rate-interval", rate_interval, .def = "1 min",
+        .min = SETTINGS_MS, .max = SETTINGS_ALWAYS,
+        .doc = "Time within which failures are counted; it slides."),
+    SET("restart-strategy.failure-rate.delay", rate_delay, .def = "1 s",
+        .min = 0, .max = SETTINGS_ALWAYS,
+        .doc = "Time between a failure and the restart."),
 
     SET("poison.max-failures", poison_failures, .def = "3", .max = INT32_MAX, .flags = SR_OPT_OURS,
         .doc = "A record that failed the job so many times in a row, over runs too, goes to the "
@@ -186,13 +199,6 @@ static const struct {
     {"table.local-time-zone", "Flink's default is the zone of the machine"},
 };
 
-/* Values of Flink that a table of choices does not have. */
-static const struct {
-    const char *key, *value;
-} settings_later_values[] = {
-    {"restart-strategy.type", "failure-rate"},
-    {"restart-strategy.type", "failurerate"},
-};
 /* clang-format on */
 
 const char *settings_note(const char *key)
@@ -203,18 +209,6 @@ const char *settings_note(const char *key)
         }
     }
     return NULL;
-}
-
-bool settings_value_is_later(const char *key, const char *value)
-{
-    size_t count = sizeof(settings_later_values) / sizeof(settings_later_values[0]);
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(settings_later_values[i].key, key) == 0 &&
-            strcasecmp(settings_later_values[i].value, value) == 0) {
-            return true;
-        }
-    }
-    return false;
 }
 
 /* A row that ends with a dot stands for all keys that begin with it; the longest row counts. */

@@ -31,12 +31,14 @@ struct settings {
     const char *recovery_path; /* execution.state-recovery.path */
     bool may_drop_state;       /* execution.state-recovery.ignore-unclaimed-state */
     /* restart-strategy.* */
-    sr_choice restart; /* not written, none, fixed-delay, exponential-delay */
+    sr_choice restart; /* enum settings_restart */
     int64_t fixed_attempts;
     sr_duration fixed_delay;
     sr_duration exp_initial, exp_max, exp_reset;
     double exp_multiplier, exp_jitter;
     int64_t exp_attempts;
+    int64_t rate_failures; /* restart-strategy.failure-rate.max-failures-per-interval */
+    sr_duration rate_interval, rate_delay;
     int64_t poison_failures; /* poison.max-failures; 0: none are counted */
     /* ours */
     sr_duration lease;       /* high-availability.lease-duration */
@@ -46,7 +48,15 @@ struct settings {
     const char *plugins_dir; /* plugins.dir */
 };
 
-enum settings_restart { RESTART_UNSET, RESTART_NONE, RESTART_FIXED, RESTART_EXPONENTIAL };
+#define SETTINGS_RATE_MAX 1000 /* failures that are remembered */
+
+enum settings_restart {
+    RESTART_UNSET,
+    RESTART_NONE,
+    RESTART_FIXED,
+    RESTART_EXPONENTIAL,
+    RESTART_RATE
+};
 enum settings_storage { STORAGE_FILESYSTEM, STORAGE_JOBMANAGER };
 enum settings_retention { RETENTION_UNSET, RETENTION_NONE, RETENTION_DELETE, RETENTION_RETAIN };
 enum settings_claim { CLAIM_NO_CLAIM, CLAIM_CLAIM, CLAIM_LEGACY };
@@ -68,8 +78,6 @@ enum settings_foreign {
 enum settings_foreign settings_foreign(const char *key, const char *value);
 /* What is done in place of what a SETTINGS_INSTEAD key asks for with this value: for people. */
 const char *settings_instead(const char *key);
-/* Flink's values of keys that we have, but not with that value yet. */
-bool settings_value_is_later(const char *key, const char *value);
 /* In what a key's default differs from Flink's: one sentence; NULL: it does not. */
 const char *settings_note(const char *key);
 

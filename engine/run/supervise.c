@@ -239,6 +239,9 @@ static void supervise_failed(struct supervise *s, const struct sr_error *why, en
     }
     supervise_carry(s);
     if (answer.give_up) {
+        char words[128];
+        restart_words(&s->restart, words, sizeof(words));
+        env_log(s->env, SR_WARN, "job", "no restart follows: %s", words);
         supervise_finish(s, RUN_FAILED, why);
         return;
     }
@@ -268,8 +271,11 @@ static void supervise_start_attempt(struct supervise *s)
         return;
     }
     s->phase = PHASE_RUNNING;
+<<<<<<< HEAD
     restart_running(&s->restart, s->env->mono_us(s->env));
     supervise_carry(s);
+=======
+>>>>>>> 9d5bb80 (run: failure-rate, and all restart strategies answer as Flink 2.3 does)
     supervise_set_state(s, RUN_RUNNING);
     if (!s->has_run && s->conf.on_running) s->conf.on_running(s->conf.ctx);
     s->has_run = true;

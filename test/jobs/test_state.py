@@ -284,6 +284,15 @@ sinks:
     text = done.stderr.decode()
     assert text.count("restart in 10 ms") == 2 and "in.csv" in text, text
     assert not (p.dir / "out.csv").exists()
+    done = ok(p.run("run", job, "-D", "poison.max-failures=0"), 1)
+    assert b"no restart follows: fixed-delay allows 2 restarts" in done.stderr, done.stderr
+    done = ok(p.run("run", job, "-D", "restart-strategy=failurerate", "-D", "poison.max-failures=0",
+                    "-D", "restart-strategy.failure-rate.max-failures-per-interval=3",
+                    "-D", "restart-strategy.failure-rate.delay=11 ms"), 1)
+    text = done.stderr.decode()
+    assert text.count("restart in 11 ms") == 3 and "failure-rate allows 3 restarts within 60000 ms" in text, text
+    done = ok(p.run("validate", job, "-D", "restart-strategy.exponential-delay.initial-backoff=2 min"), 3)
+    assert b"is above max-backoff (60000 ms)" in done.stderr, done.stderr
 
 
 @test

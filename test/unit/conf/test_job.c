@@ -264,7 +264,6 @@ START_TEST(not_there_yet)
         "execution.checkpointing.file-merging.enabled: true\n",
         "high-availability.type: zookeeper\n",
         "table.exec.state.ttl: 1 h\n",
-        "restart-strategy.type: failure-rate\n",
     };
     char yaml[512];
 

@@ -3,6 +3,7 @@
 #include "test/unit/unit.h"
 
 #include "engine/run/restart.h"
+#include "test/unit/run/restart_grid.h"
 
 #define SECOND INT64_C(1000000)
 
@@ -29,66 +30,74 @@ START_TEST(test_unset)
     ck_assert(restart_failed(&r, 0, 0).give_up);
     restart_init(&r, &s, true);
     for (int i = 0; i < 1000; i++) {
-        ck_assert(!restart_failed(&r, 0, 0).give_up);
+        ck_assert(!restart_failed(&r, i * 61 * SECOND, 0).give_up);
     }
 }
 END_TEST
 
-/* fixed-delay counts over the job's whole life, however long it ran in between. */
-START_TEST(test_fixed)
+/* All strategies answer as Flink's do, for many parameters and moments of failure. */
+START_TEST(test_grid)
 {
-    struct restart r;
-    struct settings s = defaults(RESTART_FIXED);
-    s.fixed_attempts = 2;
-    restart_init(&r, &s, true);
-    ck_assert_int_eq(restart_failed(&r, 0, 0).delay_us, SECOND);
-    restart_running(&r, SECOND);
-    struct restart_answer second = restart_failed(&r, 100000 * SECOND, 0);
-    ck_assert(!second.give_up);
-    ck_assert_int_eq(second.delay_us, SECOND);
-    ck_assert(restart_failed(&r, 200000 * SECOND, 0).give_up);
-}
-END_TEST
-
-/* exponential-delay grows by the multiplier up to the maximum, and begins anew after a run of the
- * reset threshold without failure. */
-START_TEST(test_exponential)
-{
-    static const int64_t delays[] = {1000000,  1500000,  2250000,  3375000,  5062500,
-                                     7593750,  11390625, 17085937, 25628905, 38443357,
-                                     57665035, 60000000, 60000000};
-    struct restart r;
-    struct settings s = defaults(RESTART_EXPONENTIAL);
-    restart_init(&r, &s, true);
-    int64_t now = 0;
-    for (size_t i = 0; i < sizeof(delays) / sizeof(delays[0]); i++) {
-        restart_running(&r, now);
-        now += SECOND;
-        ck_assert_int_eq(restart_failed(&r, now, 0).delay_us, delays[i]);
+    for (size_t i = 0; i < sizeof(grid) / sizeof(grid[0]); i++) {
+        const struct grid_row *g = &grid[i];
+        struct settings s = defaults(g->strategy);
+        s.fixed_attempts = s.exp_attempts = s.rate_failures = g->attempts;
+        s.fixed_delay.us = s.exp_initial.us = s.rate_delay.us = g->delay * 1000;
+        s.exp_max.us = s.rate_interval.us = g->limit * 1000;
+        s.exp_reset.us = g->reset * 1000;
+        s.exp_multiplier = g->multiplier > 0 ? g->multiplier : 1.0;
+        struct restart r;
+        restart_init(&r, &s, true);
+        for (uint32_t k = 0; k < g->failures; k++) {
+            struct restart_answer is = restart_failed(&r, g->at[k] * 1000, 1);
+            int64_t answer = is.give_up ? -1 : is.delay_us / 1000;
+            ck_assert_msg(answer == g->answer[k], "row %zu, failure %u: %lld instead of %lld", i, k,
+                          (long long)answer, (long long)g->answer[k]);
+        }
     }
-    restart_running(&r, now);
-    ck_assert_int_eq(restart_failed(&r, now + 3600 * SECOND - 1, 0).delay_us, 60 * SECOND);
-    restart_running(&r, now);
-    ck_assert_int_eq(restart_failed(&r, now + 3600 * SECOND, 0).delay_us, SECOND);
 }
 END_TEST
 
-/* The jitter spreads a delay evenly around it, and never beyond the maximum; attempts are counted
- * until the reset. */
-START_TEST(test_jitter_and_attempts)
+/* The jitter spreads a delay evenly around it, in whole milliseconds, never below the first nor
+ * beyond the longest. */
+START_TEST(test_jitter)
 {
-    struct restart r;
     struct settings s = defaults(RESTART_EXPONENTIAL);
     s.exp_jitter = 0.1;
-    s.exp_attempts = 2;
-    restart_init(&r, &s, true);
-    ck_assert_int_eq(restart_failed(&r, 0, 0).delay_us, 900000);
-    ck_assert_int_eq(restart_failed(&r, 0, UINT64_MAX / 2 + 1).delay_us, 1500000);
-    ck_assert(restart_failed(&r, 0, 0).give_up);
+    int64_t least = INT64_MAX, most = 0;
+    for (uint64_t chance = 0; chance < 5000; chance++) {
+        struct restart r;
+        restart_init(&r, &s, true);
+        int64_t first_us = restart_failed(&r, 0, chance).delay_us;
+        ck_assert(first_us >= SECOND && first_us <= 1100000);
+        int64_t us = restart_failed(&r, 2 * SECOND, chance).delay_us;
+        least = us < least ? us : least;
+        most = us > most ? us : most;
+        ck_assert_int_eq(us % 1000, 0);
+    }
+    ck_assert_int_eq(least, 1350000);
+    ck_assert_int_eq(most, 1650000);
+    struct restart r;
     s.exp_initial = s.exp_max;
     restart_init(&r, &s, true);
-    ck_assert_int_eq(restart_failed(&r, 0, UINT64_MAX).delay_us, 60 * SECOND);
+    ck_assert_int_eq(restart_failed(&r, 0, 7).delay_us, 60 * SECOND);
+    ck_assert_int_eq(restart_failed(&r, 61 * SECOND, UINT64_MAX).delay_us, 60 * SECOND);
 }
 END_TEST
 
-UNIT_MAIN("run: restart", test_unset, test_fixed, test_exponential, test_jitter_and_attempts)
+/* A failure while a restart is due waits for the same moment and counts as the same. */
+START_TEST(test_same)
+{
+    struct restart r;
+    struct settings s = defaults(RESTART_EXPONENTIAL);
+    s.exp_attempts = 1;
+    restart_init(&r, &s, true);
+    ck_assert(!restart_failed(&r, 0, 0).is_same);
+    struct restart_answer second = restart_failed(&r, SECOND / 4, 0);
+    ck_assert(second.is_same && !second.give_up);
+    ck_assert_int_eq(second.delay_us, SECOND * 3 / 4);
+    ck_assert(restart_failed(&r, SECOND + 1, 0).give_up);
+}
+END_TEST
+
+UNIT_MAIN("run: restart", test_unset, test_grid, test_jitter, test_same)
