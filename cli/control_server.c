@@ -125,6 +125,21 @@ static json_t *control_node_json(const struct run_node_status *n)
     return j;
 }
 
+/* Of a job that has several: what fails and restarts on its own. */
+static json_t *control_regions_json(const struct run_status *s)
+{
+    json_t *all = json_array();
+    for (uint32_t i = 0; i < s->regions; i++) {
+        const struct run_region_status *r = &s->region[i];
+        json_t *j = json_pack("{s:s, s:s, s:I}", "name", r->name, "state",
+                              r->is_down ? "RESTARTING" : control_state(s->state), "restarts",
+                              (json_int_t)r->restarts);
+        if (*r->first_cause) json_object_set_new(j, "root-exception", json_string(r->first_cause));
+        json_array_append_new(all, j);
+    }
+    return all;
+}
+
 json_t *control_status_json(struct supervise *job, const struct plan *plan)
 {
     struct arena *a = arena_new();
@@ -148,6 +163,7 @@ json_t *control_status_json(struct supervise *job, const struct plan *plan)
     json_object_set_new(j, "pid", json_integer(getpid()));
     json_object_set_new(json_object_get(j, "checkpoints"), "last-phases",
                         control_phases_json(&s.phases));
+    if (s.regions > 1) json_object_set_new(j, "regions", control_regions_json(&s));
     if (plan->job->file) json_object_set_new(j, "file", json_string(plan->job->file));
     if (*s.first_cause) json_object_set_new(j, "root-exception", json_string(s.first_cause));
     if (*s.checkpoint_failure) {

@@ -230,6 +230,19 @@ static void running_standbys(const struct cli *c, const struct args *a, const ch
     if (n > 0) fprintf(c->out, "standby: %" PRIu64 " stand by to take over\n", n);
 }
 
+/* Those that failed, of a job that has several. */
+static void running_regions(const struct cli *c, const json_t *regions)
+{
+    for (size_t i = 0; i < json_array_size(regions); i++) {
+        const json_t *r = json_array_get(regions, i);
+        if (!*running_text(r, "root-exception")) continue;
+        fprintf(c->out, "%s: %s, restarted %s; first cause: %s\n", running_text(r, "name"),
+                running_text(r, "state"),
+                show_many(c->arena, (uint64_t)running_int(r, "restarts"), "time"),
+                running_text(r, "root-exception"));
+    }
+}
+
 enum cli_exit command_status(struct cli *c, const struct args *a)
 {
     json_t *answer = NULL;
@@ -253,6 +266,7 @@ enum cli_exit command_status(struct cli *c, const struct args *a)
                 running_text(s, "root-exception"));
     }
     running_standbys(c, a, running_text(s, "jid"));
+    running_regions(c, json_object_get(s, "regions"));
     running_nodes(c, json_object_get(s, "vertices"));
     running_own(c, json_object_get(s, "vertices"));
     json_decref(answer);

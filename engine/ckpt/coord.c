@@ -151,6 +151,17 @@ struct coord_cmd coord_stored(struct coord *c, uint64_t checkpoint, bool is_ok, 
     return cmd;
 }
 
+struct coord_cmd coord_abandon(struct coord *c)
+{
+    coord_check(c);
+    if (c->pendings == 0) return coord_nothing;
+    struct coord_cmd cmd = {COORD_DROP, c->pending[0].checkpoint, c->pending[0].kind};
+    sr_assert(c->pending[0].state == COORD_RUNNING);
+    coord_forget(c, 0, 1);
+    coord_check(c);
+    return cmd;
+}
+
 void coord_stop(struct coord *c) { c->is_stopped = true; }
 
 int64_t coord_due_us(const struct coord *c)

@@ -6,7 +6,7 @@
  *   (none) --coord_tick, coord_request--> RUNNING(n) --coord_saved by all--> STORING(n)
  *              command INJECT(n)              |          command STORE(n)        |
  *                                             |                   coord_stored --+--> SHOW(n), gone
- *    coord_tick (deadline), coord_declined, --'--> DROP(n), gone                 |
+ *  coord_tick, coord_declined, coord_abandon --'--> DROP(n), gone                |
  *                                                            coord_stored failed '--> DROP(n), gone
  *
  * Rules that hold at every step:
@@ -87,6 +87,9 @@ struct coord_cmd coord_saved(struct coord *c, uint64_t checkpoint);
 struct coord_cmd coord_declined(struct coord *c, uint64_t checkpoint);
 /* The store has answered: SHOW, or DROP, or FAIL. */
 struct coord_cmd coord_stored(struct coord *c, uint64_t checkpoint, bool is_ok, int64_t now_us);
+/* A task of the oldest one that runs is gone: DROP, which counts as no failure; NOTHING: none runs.
+ * Call again until NOTHING. */
+struct coord_cmd coord_abandon(struct coord *c);
 void coord_stop(struct coord *c); /* no further periodic checkpoints */
 /* When tick should be called at the latest; INT64_MAX: nothing is due. */
 int64_t coord_due_us(const struct coord *c);

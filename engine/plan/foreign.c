@@ -29,7 +29,15 @@
 /* clang-format off */
 const struct foreign foreign_keys[] = {
     /* Processes, memory, network and web pages of a cluster. */
-    IGNORED("jobmanager."), IGNORED("taskmanager."), IGNORED("resourcemanager."),
+    IGNORED("jobmanager.adaptive-batch-scheduler."), IGNORED("jobmanager.adaptive-scheduler."),
+    IGNORED("jobmanager.archive."), IGNORED("jobmanager.bind-host"),
+    IGNORED("jobmanager.execution.attempts-history-size"), IGNORED("jobmanager.failure-enrichers"),
+    IGNORED("jobmanager.future-pool."), IGNORED("jobmanager.heap."), IGNORED("jobmanager.io-pool."),
+    IGNORED("jobmanager.job"), IGNORED("jobmanager.memory."), IGNORED("jobmanager.partition."),
+    IGNORED("jobmanager.port"), IGNORED("jobmanager.resource-id"),
+    IGNORED("jobmanager.retrieve-taskmanager-hostname"), IGNORED("jobmanager.rpc."),
+    IGNORED("jobmanager.scheduler"), IGNORED("jobmanager.url-pattern"), IGNORED("jobmanager.web."),
+    IGNORED("jobmanager.working-dir"), IGNORED("taskmanager."), IGNORED("resourcemanager."),
     IGNORED("slotmanager."), IGNORED("slot."), IGNORED("slotrequest."), IGNORED("cluster."),
     IGNORED("rest."), IGNORED("web."), IGNORED("akka."), IGNORED("pekko."), IGNORED("security."),
     IGNORED("env."), IGNORED("kubernetes."), IGNORED("yarn."), IGNORED("historyserver."),

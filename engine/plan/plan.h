@@ -122,6 +122,11 @@ uint32_t plan_aside_writers(const struct plan *p); /* subtasks that do */
 /* What dead letters have, of a plan with some; *weakest: why it is not more, or NULL. */
 enum sr_guarantee plan_aside_guarantee(struct arena *a, const struct plan *p, const char **weakest);
 
+/* Fills `region` by vertex, and answers how many there are: what is joined by edges, or writes dead
+ * letters to the same target, fails and restarts together; with failover-strategy `full` all. In
+ * the order of their first vertices, from 0. */
+uint32_t plan_regions(const struct plan *p, uint32_t *region);
+
 /* One way of rows from a source to a sink, and what is promised on it. */
 struct plan_path {
     uint32_t source_node, sink_node;

@@ -15,6 +15,7 @@ static const char *const settings_retentions[] = {
     "DELETE_ON_CANCELLATION",
     "RETAIN_ON_CANCELLATION", NULL};
 static const char *const settings_claims[] = {"NO_CLAIM", "CLAIM", "LEGACY", NULL};
+static const char *const settings_failovers[] = {"region", "full", NULL};
 static const char *const settings_storages[] = {"filesystem", "jobmanager", NULL};
 /* The first one is the zero value of the field: nothing was written. */
 static const char *const settings_restarts[] = {"",
@@ -159,6 +160,10 @@ const struct sr_opt settings_opts[] = {
     SET("restart-strategy.failure-rate.delay", rate_delay, .def = "1 s",
         .min = 0, .max = SETTINGS_ALWAYS,
         .doc = "Time between a failure and the restart."),
+    SET("jobmanager.execution.failover-strategy", failover, .def = "region",
+        .choices = settings_failovers,
+        .doc = "What restarts after a failure: the steps that are connected with the one that "
+               "failed, or share its target of dead letters; or the full job."),
 
     SET("poison.max-failures", poison_failures, .def = "3", .max = INT32_MAX, .flags = SR_OPT_OURS,
         .doc = "A record that failed the job so many times in a row, over runs too, goes to the "

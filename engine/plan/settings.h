@@ -39,6 +39,7 @@ struct settings {
     int64_t exp_attempts;
     int64_t rate_failures; /* restart-strategy.failure-rate.max-failures-per-interval */
     sr_duration rate_interval, rate_delay;
+    sr_choice failover;      /* jobmanager.execution.failover-strategy: region, full */
     int64_t poison_failures; /* poison.max-failures; 0: none are counted */
     /* ours */
     sr_duration lease;       /* high-availability.lease-duration */
@@ -57,6 +58,7 @@ enum settings_restart {
     RESTART_EXPONENTIAL,
     RESTART_RATE
 };
+enum settings_failover { FAILOVER_REGION, FAILOVER_FULL };
 enum settings_storage { STORAGE_FILESYSTEM, STORAGE_JOBMANAGER };
 enum settings_retention { RETENTION_UNSET, RETENTION_NONE, RETENTION_DELETE, RETENTION_RETAIN };
 enum settings_claim { CLAIM_NO_CLAIM, CLAIM_CLAIM, CLAIM_LEGACY };

@@ -375,6 +375,23 @@ static sr_rc checkpointing_judge(const struct supervise *s, const struct coord_c
                      (unsigned long long)cmd->checkpoint, why->words);
 }
 
+void checkpointing_lay_down(struct supervise *s, uint32_t region, const struct sr_error *why)
+{
+    int64_t now_us = s->env->mono_us(s->env);
+    for (uint32_t i = 0; i < s->crew->tasks && s->ck.showing != 0; i++) {
+        bool has_confirmed = s->crew->told[i].confirmed == s->ck.showing;
+        if (crew_is_of(s->crew, i, region) && has_confirmed) s->ck.confirmed--;
+    }
+#ifdef MUTANT_REGION_KEEPS_CHECKPOINT /* it holds what a life of the region saved that is gone */
+    return;
+#endif
+    for (;;) {
+        struct coord_cmd cmd = coord_abandon(&s->ck.coord);
+        if (cmd.what == COORD_NOTHING) return;
+        checkpointing_drop(s, &cmd, why, now_us);
+    }
+}
+
 /* Carries out one command that is not STORE; SR_OK, or the job fails. `why` says why for DROP and
  * FAIL. */
 static sr_rc checkpointing_do(struct supervise *s, const struct coord_cmd *cmd, int64_t now_us,
@@ -442,13 +459,31 @@ sr_rc checkpointing_saved(struct supervise *s, struct report *r, struct sr_error
     return checkpointing_do(s, &cmd, now_us, &why, err);
 }
 
-void checkpointing_confirmed(struct supervise *s, const struct report *r)
+/* The task has committed what is being shown. */
+static void checkpointing_confirm(struct supervise *s, uint32_t task, uint64_t checkpoint)
 {
     struct checkpointing *k = &s->ck;
-    if (k->showing == 0 || r->checkpoint != k->showing) return;
+    s->crew->told[task].confirmed = checkpoint;
+    if (k->showing == 0 || checkpoint != k->showing) return;
     k->confirmed++;
     sr_assert(k->confirmed <= s->crew->sinks);
     if (k->confirmed == s->crew->sinks) checkpointing_all_confirmed(s);
+}
+
+void checkpointing_confirmed(struct supervise *s, const struct report *r)
+{
+    checkpointing_confirm(s, r->task, r->checkpoint);
+}
+
+void checkpointing_raise(struct supervise *s, uint32_t region)
+{
+    struct checkpointing *k = &s->ck;
+    struct crew *c = s->crew;
+    /* What was shown is the checkpoint that it began with: its notes were committed then. */
+    for (uint32_t i = 0; i < c->tasks && k->showing != 0; i++) {
+        if (!crew_is_of(c, i, region) || !task_commits(&c->task[i])) continue;
+        if (c->told[i].confirmed < k->showing) checkpointing_confirm(s, i, k->showing);
+    }
 }
 
 bool checkpointing_is_over(const struct supervise *s)

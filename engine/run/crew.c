@@ -67,22 +67,20 @@ static sr_rc crew_make_outlet(struct crew *c, struct task *t, const struct plan_
     return SR_OK;
 }
 
-static sr_rc crew_make_tasks(struct crew *c, const struct crew_conf *conf, struct sr_error *err)
+/* Gates and outlets of a region, or of all. */
+static sr_rc crew_make_tasks(struct crew *c, uint32_t region, bool is_at_least_once,
+                             struct sr_error *err)
 {
-    const struct plan *p = c->plan;
-    for (uint32_t i = 0; i < p->vertices; i++) {
-        const struct plan_vertex *v = &p->vertex[i];
-        enum plan_node_kind head = p->node[v->node[0]].kind;
-        enum plan_node_kind tail = p->node[v->node[v->nodes - 1]].kind;
-        for (uint32_t part = 0; part < v->parallelism; part++) {
-            struct task *t = &c->task[c->first[i] + part];
-            sr_rc rc = SR_OK;
-            if (head != PLAN_SOURCE) rc = crew_make_gate(c, t, v, conf->is_at_least_once, err);
-            if (rc == SR_OK && tail != PLAN_SINK) rc = crew_make_outlet(c, t, v, err);
-            if (rc != SR_OK) return rc;
-        }
-        if (head == PLAN_SOURCE) c->sources += v->parallelism;
-        if (tail == PLAN_SINK || plan_sets_aside(p, v)) c->sinks += v->parallelism;
+    for (uint32_t i = 0; i < c->tasks; i++) {
+        if (!crew_is_of(c, i, region)) continue;
+        struct task *t = &c->task[i];
+        const struct plan_vertex *v = &c->plan->vertex[t->vertex_index];
+        enum plan_node_kind head = c->plan->node[v->node[0]].kind;
+        enum plan_node_kind tail = c->plan->node[v->node[v->nodes - 1]].kind;
+        sr_rc rc = SR_OK;
+        if (head != PLAN_SOURCE) rc = crew_make_gate(c, t, v, is_at_least_once, err);
+        if (rc == SR_OK && tail != PLAN_SINK) rc = crew_make_outlet(c, t, v, err);
+        if (rc != SR_OK) return rc;
     }
     return SR_OK;
 }
@@ -113,44 +111,76 @@ static void crew_wire(struct crew *c, const struct crew_wire *w, struct ring *ri
     ring->reader_task = to->index;
 }
 
-static void crew_wire_all(struct crew *c)
+static void crew_wire_all(struct crew *c, uint32_t region)
 {
     uint32_t k = 0;
     for (uint32_t i = 0; i < c->plan->edges; i++) {
         const struct plan_edge *e = &c->plan->edge[i];
+        bool is_of = crew_is_of(c, c->first[e->from], region);
         uint32_t lanes = crew_edge_lanes(c->plan, e);
         for (uint32_t from = 0; from < c->plan->vertex[e->from].parallelism; from++) {
-            for (uint32_t lane = 0; lane < lanes; lane++) {
+            for (uint32_t lane = 0; lane < lanes; lane++, k++) {
                 uint32_t to = e->ship == SHIP_FORWARD ? from : lane;
                 struct crew_wire w = {.edge = i, .from = from, .to = to, .lane = lane};
-                crew_wire(c, &w, &c->ring[k++]);
+                if (is_of) crew_wire(c, &w, &c->ring[k]);
             }
         }
     }
     sr_assert(k == c->rings);
 }
 
-sr_rc crew_new(struct crew **out, const struct crew_conf *conf, struct sr_error *err)
+/* Numbers of tasks, vertices and regions, which stay. */
+static void crew_number(struct crew *c)
 {
-    const struct plan *p = conf->plan;
+    const struct plan *p = c->plan;
+    for (uint32_t i = 0; i < p->vertices; i++) {
+        const struct plan_vertex *v = &p->vertex[i];
+        bool has_source = p->node[v->node[0]].kind == PLAN_SOURCE;
+        bool has_sink = p->node[v->node[v->nodes - 1]].kind == PLAN_SINK;
+        for (uint32_t part = 0; part < v->parallelism; part++) {
+            struct task *t = &c->task[c->first[i] + part];
+            t->index = c->first[i] + part;
+            t->vertex_index = i;
+        }
+        c->region[c->region_of[i]].tasks += v->parallelism;
+        if (has_source) c->sources += v->parallelism;
+        if (has_sink || plan_sets_aside(p, v)) c->sinks += v->parallelism;
+    }
+}
+
+static sr_rc crew_take_memory(struct crew *c, uint32_t tasks, struct sr_error *err)
+{
+    const struct plan *p = c->plan;
+    size_t ring_bytes = (c->rings ? c->rings : 1) * sizeof(*c->ring);
+    c->task = calloc(tasks, sizeof(*c->task));
+    c->told = calloc(tasks, sizeof(*c->told));
+    c->ring = aligned_alloc(alignof(struct ring), ring_bytes);
+    c->region_of = calloc(p->vertices, sizeof(*c->region_of));
+    c->region = calloc(p->vertices, sizeof(*c->region));
+    c->pool = calloc(p->nodes, sizeof(struct splits *));
+    if (!c->task || !c->told || !c->ring || !c->region_of || !c->region || !c->pool) {
+        return error_set(err, SR_ENOMEM, "out of memory for %u tasks and %u rings", tasks,
+                         c->rings);
+    }
+    memset(c->ring, 0, ring_bytes);
+    return SR_OK;
+}
+
+sr_rc crew_new(struct crew **out, const struct plan *p, const struct env *env, struct sr_error *err)
+{
     struct crew *c = calloc(1, sizeof(*c));
     if (!c) return error_set(err, SR_ENOMEM, "out of memory");
     c->plan = p;
-    if (p->dead_letter) {
-        c->ledger.total_max = p->dead_letter->total_max;
-        c->ledger.minute_max = p->dead_letter->minute_max;
-    }
-    c->env = conf->env;
+    c->env = env;
+    uint32_t tasks = 0;
     sr_rc rc = reports_init(&c->reports, err);
-    if (rc == SR_OK) rc = saver_init(&c->saver, conf->env, &c->reports, err);
-    c->first = calloc(p->vertices, sizeof(*c->first));
-    c->pool = calloc(p->nodes, sizeof(struct splits *));
+    if (rc == SR_OK) rc = saver_init(&c->saver, env, &c->reports, err);
     if (rc != SR_OK) goto out;
-    if (!c->first || !c->pool) {
+    c->first = calloc(p->vertices, sizeof(*c->first));
+    if (!c->first) {
         rc = error_set(err, SR_ENOMEM, "out of memory");
         goto out;
     }
-    uint32_t tasks = 0;
     for (uint32_t i = 0; i < p->vertices; i++) {
         c->first[i] = tasks;
         tasks += p->vertex[i].parallelism;
@@ -158,65 +188,94 @@ sr_rc crew_new(struct crew **out, const struct crew_conf *conf, struct sr_error 
     for (uint32_t i = 0; i < p->edges; i++) {
         c->rings += crew_edge_rings(p, &p->edge[i]);
     }
-    c->task = calloc(tasks, sizeof(*c->task));
-    size_t ring_bytes = (c->rings ? c->rings : 1) * sizeof(*c->ring);
-    c->ring = aligned_alloc(alignof(struct ring), ring_bytes);
-    if (c->ring) memset(c->ring, 0, ring_bytes);
-    if (!c->task || !c->ring) {
-        rc = error_set(err, SR_ENOMEM, "out of memory for %u tasks and %u rings", tasks, c->rings);
-        goto out;
-    }
-    c->tasks = tasks;
-    for (uint32_t i = 0; i < tasks; i++) {
-        c->task[i].index = i;
-    }
-    rc = crew_make_tasks(c, conf, err);
+    rc = crew_take_memory(c, tasks, err);
     if (rc != SR_OK) goto out;
-    crew_wire_all(c);
+    c->tasks = tasks;
+    c->regions = plan_regions(p, c->region_of);
+    crew_number(c);
     *out = c;
 out:
     if (rc != SR_OK) crew_free(c);
     return rc;
 }
 
+bool crew_is_of(const struct crew *c, uint32_t task, uint32_t region)
+{
+    return region == CREW_ALL || c->region_of[c->task[task].vertex_index] == region;
+}
+
 /* What lies in a ring when an attempt ends belongs to nobody else any more. */
 static void crew_empty_ring(struct ring *r)
 {
     struct msg m;
+    r->writer = r->reader = NULL;
     while (ring_take(r, &m)) {
         if (m.kind == MSG_VIEW) view_release(m.view);
+    }
+}
+
+/* As before it was opened. */
+static void crew_close_task(struct crew *c, uint32_t i)
+{
+    struct task *t = &c->task[i];
+    uint32_t vertex = t->vertex_index;
+    task_close(t);
+    memset(t, 0, sizeof(*t));
+    t->index = i;
+    t->vertex_index = vertex;
+    c->told[i] = (struct crew_told){.confirmed = 0};
+}
+
+static void crew_close_region(struct crew *c, uint32_t region)
+{
+    for (uint32_t i = 0; i < c->rings; i++) {
+        /* A ring that was never wired is empty, and names task 0. */
+        if (!crew_is_of(c, c->ring[i].writer_task, region)) continue;
+        crew_empty_ring(&c->ring[i]);
+        memset(&c->ring[i], 0, sizeof(c->ring[i]));
+    }
+    for (uint32_t i = 0; i < c->tasks; i++) {
+        if (crew_is_of(c, i, region)) crew_close_task(c, i);
+    }
+    for (uint32_t i = 0; i < c->plan->nodes; i++) {
+        if (c->region_of[c->plan->node[i].vertex] != region) continue;
+        splits_free(c->pool[i]);
+        c->pool[i] = NULL;
+    }
+    poison_close(&c->region[region].poison);
+    c->region[region].is_open = false;
+}
+
+void crew_close(struct crew *c, uint32_t region)
+{
+    for (uint32_t i = 0; i < c->regions; i++) {
+        if (region == CREW_ALL || region == i) crew_close_region(c, i);
     }
 }
 
 void crew_free(struct crew *c)
 {
     if (!c) return;
-    for (uint32_t i = 0; i < c->rings && c->ring; i++) {
-        c->ring[i].writer = c->ring[i].reader = NULL;
-        crew_empty_ring(&c->ring[i]);
-    }
     saver_done(&c->saver);
-    for (uint32_t i = 0; i < c->tasks; i++) {
-        task_close(&c->task[i]);
-    }
-    for (uint32_t i = 0; i < c->plan->nodes && c->pool; i++) {
-        splits_free(c->pool[i]);
-    }
+    crew_close(c, CREW_ALL);
     reports_done(&c->reports);
     free(c->task);
+    free(c->told);
     free(c->ring);
     free(c->pool);
     free(c->first);
+    free(c->region);
+    free(c->region_of);
     free(c);
 }
 
 /* --- Opening ---------------------------------------------------------------------------------- */
 
-static sr_rc crew_open_pools(struct crew *c, bool goes_on, struct sr_error *err)
+static sr_rc crew_open_pools(struct crew *c, uint32_t region, bool goes_on, struct sr_error *err)
 {
     for (uint32_t i = 0; i < c->plan->nodes; i++) {
         const struct plan_node *n = &c->plan->node[i];
-        if (n->kind != PLAN_SOURCE) continue;
+        if (n->kind != PLAN_SOURCE || !crew_is_of(c, c->first[n->vertex], region)) continue;
         uint32_t parts = c->plan->vertex[n->vertex].parallelism;
         sr_rc rc = splits_new(&c->pool[i], c->plan, n, parts, c->env, err);
         if (rc != SR_OK) return rc;
@@ -225,51 +284,81 @@ static sr_rc crew_open_pools(struct crew *c, bool goes_on, struct sr_error *err)
     return SR_OK;
 }
 
-static sr_rc crew_open_tasks(struct crew *c, const struct crew_conf *conf, struct sr_error *err)
+static sr_rc crew_open_task(struct crew *c, struct task *t, uint32_t letters_part,
+                            const struct crew_conf *conf, struct sr_error *err)
 {
-    uint32_t letters_part = 0;
-    for (uint32_t i = 0; i < c->plan->vertices; i++) {
-        const struct plan_vertex *v = &c->plan->vertex[i];
-        for (uint32_t part = 0; part < v->parallelism; part++) {
-            uint32_t index = c->first[i] + part;
-            struct task_conf task = {
-                .plan = c->plan,
-                .vertex = v,
-                .env = c->env,
-                .pool = c->pool[v->node[0]],
-                .reports = &c->reports,
-                .sink_open = &conf->sink_open,
-                .index = index,
-                .part = part,
-                .ledger = &c->ledger,
-                .poison = conf->poison,
-                .crumb = conf->crumbs && index < CRUMBS_MAX ? &conf->crumbs->crumb[index] : NULL,
-                .attempt = conf->attempt,
-                .letters_part = letters_part,
-                .letters_parts = plan_aside_writers(c->plan)};
-            if (plan_sets_aside(c->plan, v)) letters_part++;
-            sr_rc rc = task_open(&c->task[index], &task, err);
-            if (rc != SR_OK) return rc;
-        }
-    }
-    return SR_OK;
+    const struct plan_vertex *v = &c->plan->vertex[t->vertex_index];
+    struct crew_region *r = &c->region[c->region_of[t->vertex_index]];
+    bool has_crumb = conf->crumbs && t->index < CRUMBS_MAX;
+    struct task_conf task = {.plan = c->plan,
+                             .vertex = v,
+                             .env = c->env,
+                             .pool = c->pool[v->node[0]],
+                             .reports = &c->reports,
+                             .sink_open = &conf->sink_open,
+                             .index = t->index,
+                             .part = t->index - c->first[t->vertex_index],
+                             .life = r->life,
+                             .ledger = &r->ledger,
+                             .poison = conf->poison ? &r->poison : NULL,
+                             .crumb = has_crumb ? &conf->crumbs->crumb[t->index] : NULL,
+                             .attempt = conf->attempt,
+                             .letters_part = letters_part,
+                             .letters_parts = plan_aside_writers(c->plan)};
+    return task_open(t, &task, err);
 }
 
-sr_rc crew_open(struct crew *c, const struct crew_conf *conf, struct sr_error *err)
+static sr_rc crew_open_tasks(struct crew *c, uint32_t region, const struct crew_conf *conf,
+                             struct sr_error *err)
 {
+    uint32_t letters_part = 0;
     sr_rc rc = SR_OK;
-    if (conf->restore) rc = restore_check(c->plan, conf->restore, conf->may_drop_state, err);
-    if (rc == SR_OK) rc = crew_open_pools(c, conf->goes_on, err);
-    if (rc == SR_OK) rc = crew_open_tasks(c, conf, err);
-    if (rc == SR_OK && conf->restore) rc = restore_sources(c, conf->restore, err);
+    for (uint32_t i = 0; i < c->tasks && rc == SR_OK; i++) {
+        struct task *t = &c->task[i];
+        if (crew_is_of(c, i, region)) rc = crew_open_task(c, t, letters_part, conf, err);
+        if (plan_sets_aside(c->plan, &c->plan->vertex[t->vertex_index])) letters_part++;
+    }
+    return rc;
+}
+
+/* A new life of regions. */
+static sr_rc crew_revive(struct crew *c, uint32_t region, const struct crew_conf *conf,
+                         struct sr_error *err)
+{
+    const struct plan_dead_letter *d = c->plan->dead_letter;
+    sr_rc rc = SR_OK;
+    for (uint32_t i = 0; i < c->regions && rc == SR_OK; i++) {
+        struct crew_region *r = &c->region[i];
+        if (region != CREW_ALL && region != i) continue;
+        sr_assert(!r->is_open);
+        r->is_open = true;
+        r->life++;
+        r->ledger = (struct letters_ledger){.total_max = d ? d->total_max : 0,
+                                            .minute_max = d ? d->minute_max : 0};
+        if (conf->poison) rc = poison_lend(&r->poison, conf->poison, err);
+    }
+    return rc;
+}
+
+sr_rc crew_open(struct crew *c, uint32_t region, const struct crew_conf *conf, struct sr_error *err)
+{
+    const struct manifest *m = conf->restore;
+    sr_rc rc = crew_revive(c, region, conf, err);
+    if (rc == SR_OK) rc = crew_make_tasks(c, region, conf->is_at_least_once, err);
+    if (rc == SR_OK) crew_wire_all(c, region);
+    if (rc == SR_OK && m) rc = restore_check(c->plan, m, conf->may_drop_state, err);
+    if (rc == SR_OK) rc = crew_open_pools(c, region, conf->goes_on, err);
+    if (rc == SR_OK) rc = crew_open_tasks(c, region, conf, err);
+    if (rc == SR_OK && m) rc = restore_sources(c, region, m, err);
     for (uint32_t i = 0; i < c->plan->nodes && rc == SR_OK; i++) {
-        if (c->pool[i]) rc = splits_open(c->pool[i], err);
+        bool is_of = crew_is_of(c, c->first[c->plan->node[i].vertex], region);
+        if (c->pool[i] && is_of) rc = splits_open(c->pool[i], err);
     }
-    for (uint32_t i = 0; i < c->tasks && rc == SR_OK && conf->restore; i++) {
-        rc = task_load(&c->task[i], conf->restore, err);
+    for (uint32_t i = 0; i < c->tasks && rc == SR_OK && m; i++) {
+        if (crew_is_of(c, i, region)) rc = task_load(&c->task[i], m, err);
     }
-    if (rc == SR_OK && conf->restore) rc = restore_counters(c, conf->restore, err);
-    if (rc == SR_OK) rc = restore_sinks(c, conf->restore, err);
+    if (rc == SR_OK && m) rc = restore_counters(c, region, m, err);
+    if (rc == SR_OK) rc = restore_sinks(c, region, m, err);
     return rc;
 }
 

@@ -163,6 +163,18 @@ void poison_close(struct poison *p)
     p->capacity = 0;
 }
 
+sr_rc poison_lend(struct poison *out, const struct poison *p, struct sr_error *err)
+{
+    *out = (struct poison){.env = p->env, .failures_max = p->failures_max};
+    sr_rc rc = SR_OK;
+    for (uint32_t i = 0; i < p->records && rc == SR_OK; i++) {
+        rc = poison_add(out, &p->record[i], err);
+    }
+    out->suspects = p->suspects < out->records ? p->suspects : out->records;
+    if (rc != SR_OK) poison_close(out);
+    return rc;
+}
+
 /* --- Counting --------------------------------------------------------------------------------- */
 
 static bool poison_is_of(const struct poison_record *r, const char *source, const char *split)

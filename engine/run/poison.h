@@ -10,8 +10,8 @@
  *     yet which of a range it was                                       or the job ends
  *
  * The list lies in a file beside the checkpoints (or the sockets of running jobs, where there are
- * none), replaced as a whole; it goes when the job finishes. It belongs to the supervisor; tasks
- * read it while they run, and it changes only between attempts.
+ * none), replaced as a whole; it goes when the job finishes. It belongs to the supervisor; each
+ * region reads a copy while it runs.
  */
 #ifndef SR_RUN_POISON_H
 #define SR_RUN_POISON_H
@@ -46,6 +46,8 @@ struct poison {
 sr_rc poison_open(struct poison *p, const struct env *env, const char *path, uint32_t failures_max,
                   struct sr_error *err);
 void poison_close(struct poison *p);
+/* A copy to read only, which knows of no file; for poison_close. */
+sr_rc poison_lend(struct poison *out, const struct poison *p, struct sr_error *err);
 
 /* The job failed once more, for `one` or while it worked on any of several; texts are copied. They
  * take the place of whom was suspected before, and are counted on where they are the same. */

@@ -36,6 +36,7 @@ struct report_counts {
 struct report {
     enum report_kind kind;
     uint32_t task, part, parts;
+    uint32_t life; /* of the task's region */
     uint64_t checkpoint;
     struct sr_error error;
     bool is_final;          /* of a failure: a restart would be of no use */

@@ -76,10 +76,11 @@ static sr_rc restore_source(struct crew *c, uint32_t node, const struct manifest
     return SR_OK;
 }
 
-sr_rc restore_sources(struct crew *c, const struct manifest *m, struct sr_error *err)
+sr_rc restore_sources(struct crew *c, uint32_t region, const struct manifest *m,
+                      struct sr_error *err)
 {
     for (uint32_t i = 0; i < c->plan->nodes; i++) {
-        if (!c->pool[i]) continue;
+        if (!c->pool[i] || !crew_is_of(c, c->first[c->plan->node[i].vertex], region)) continue;
         sr_rc rc = restore_source(c, i, m, err);
         if (rc != SR_OK) return rc;
     }
@@ -119,27 +120,29 @@ static sr_rc restore_task_counters(struct crew *c, struct task *t, const struct 
 /* What was set aside before counts towards the limits of dead letters. */
 static void restore_ledger(struct crew *c, struct task *t)
 {
+    struct letters_ledger *ledger = &c->region[c->region_of[t->vertex_index]].ledger;
     struct counts now;
     for (uint32_t i = 0; i < t->chain.levels; i++) {
         const struct chain_level *l = &t->chain.level[i];
         counters_get(&l->count, &now);
-        c->ledger.total += now.value[COUNTER_dead];
-        if (l->node->on_late == JOB_LATE_DEAD_LETTER) c->ledger.total += now.value[COUNTER_late];
+        ledger->total += now.value[COUNTER_dead];
+        if (l->node->on_late == JOB_LATE_DEAD_LETTER) ledger->total += now.value[COUNTER_late];
     }
     if (t->has_source) {
         counters_get(&t->source.count, &now);
-        c->ledger.total += now.value[COUNTER_dead];
+        ledger->total += now.value[COUNTER_dead];
     }
     if (t->has_sink) {
         counters_get(&t->sink.count, &now);
-        c->ledger.total += now.value[COUNTER_dead];
+        ledger->total += now.value[COUNTER_dead];
     }
 }
 
-sr_rc restore_counters(struct crew *c, const struct manifest *m, struct sr_error *err)
+sr_rc restore_counters(struct crew *c, uint32_t region, const struct manifest *m,
+                       struct sr_error *err)
 {
     for (uint32_t i = 0; i < c->tasks; i++) {
-        if (c->task[i].part != 0) continue;
+        if (c->task[i].part != 0 || !crew_is_of(c, i, region)) continue;
         sr_rc rc = restore_task_counters(c, &c->task[i], m, err);
         if (rc != SR_OK) return rc;
         restore_ledger(c, &c->task[i]);
@@ -243,7 +246,7 @@ static sr_rc restore_sink(struct sink *const *sink, uint32_t parts, const struct
     return rc;
 }
 
-sr_rc restore_sinks(struct crew *c, const struct manifest *m, struct sr_error *err)
+sr_rc restore_sinks(struct crew *c, uint32_t region, const struct manifest *m, struct sr_error *err)
 {
     struct sink **sink = calloc((size_t)c->tasks + 1, sizeof(struct sink *));
     if (!sink) return error_set(err, SR_ENOMEM, "out of memory");
@@ -251,14 +254,15 @@ sr_rc restore_sinks(struct crew *c, const struct manifest *m, struct sr_error *e
     uint32_t parts = 0;
     for (uint32_t i = 0; i < c->tasks && rc == SR_OK; i++) {
         struct task *t = &c->task[i];
-        if (!t->has_sink) continue;
+        if (!t->has_sink || !crew_is_of(c, i, region)) continue;
         parts = t->part == 0 ? 0 : parts;
         sink[parts++] = &t->sink;
         if (parts == t->parts) rc = restore_sink(sink, parts, m, c->env, err);
     }
     parts = 0;
     for (uint32_t i = 0; i < c->tasks; i++) {
-        if (c->task[i].has_letters) sink[parts++] = &c->task[i].letters.sink;
+        if (c->task[i].has_letters && crew_is_of(c, i, region))
+            sink[parts++] = &c->task[i].letters.sink;
     }
     if (rc == SR_OK && parts > 0) rc = restore_sink(sink, parts, m, c->env, err);
     free(sink);

@@ -13,11 +13,15 @@
  * may_drop_state), or a max-parallelism that differs. */
 sr_rc restore_check(const struct plan *p, const struct manifest *m, bool may_drop_state,
                     struct sr_error *err);
-/* Fills the pools; before they are opened. */
-sr_rc restore_sources(struct crew *c, const struct manifest *m, struct sr_error *err);
-sr_rc restore_counters(struct crew *c, const struct manifest *m, struct sr_error *err);
+/* Each of these for the tasks of one region, or CREW_ALL.
+ * Fills the pools; before they are opened. */
+sr_rc restore_sources(struct crew *c, uint32_t region, const struct manifest *m,
+                      struct sr_error *err);
+sr_rc restore_counters(struct crew *c, uint32_t region, const struct manifest *m,
+                       struct sr_error *err);
 /* Commits what the checkpoint holds, hands writers their states, discards leftovers. m NULL: a
  * fresh run, which has leftovers too. */
-sr_rc restore_sinks(struct crew *c, const struct manifest *m, struct sr_error *err);
+sr_rc restore_sinks(struct crew *c, uint32_t region, const struct manifest *m,
+                    struct sr_error *err);
 
 #endif

@@ -5,12 +5,12 @@
  * brings its own, and owns everything: it steps the tasks and the supervisor, one at a time, in any
  * order it likes, under its own clock (env->mono_us):
  *
- *   struct sched mine = {.start = remember_the_crew, .stop = forget_it, .wake = do_nothing};
+ *   struct sched mine = {.start = remember_it, .stop = forget_it, .wake = do_nothing};
  *   supervise_new(&s, &conf, &err);
  *   supervise_begin(s, &mine);
  *   while (!has_crashed) {
  *       either  supervise_step(s, &due_us)        until it answers true: the job has ended
- *       or      task_step(&crew->task[i], now_us, &waits)     any task of the crew that was started
+ *       or      task_step(&crew->task[i], now_us, &waits)     any task of a region that was started
  *       or      move the clock, at most to the earliest of due_us and all waits
  *   }
  *   supervise_end(s, &err);                       how it ended
@@ -18,8 +18,8 @@
  *
  * A task that answered TASK_NOTHING may be stepped again at once: that is only a waste of time.
  * When every task answered TASK_NOTHING, and supervise_step was called after that, nothing will
- * happen before a wait is over. supervise_step may call start and stop from inside: the crew that
- * was remembered is gone after stop.
+ * happen before a wait is over. supervise_step may call start and stop from inside: a crew of which
+ * all regions were stopped may be gone.
  *
  * Crash points (env_crash_point) are named "run: ...": see RUN_CRASH_POINTS. A simulator that
  * longjmps or exits out of one may not call into the supervisor again, but for supervise_free in a
@@ -48,18 +48,18 @@
 
 struct sched {
     void *ctx;
-    /* From now on the tasks are stepped, until stop. */
-    sr_rc (*start)(struct sched *s, struct crew *c, struct sr_error *err);
-    /* When it returns no task is being stepped, nor will be. Also when
-     * start failed or was not called. */
-    void (*stop)(struct sched *s);
+    /* From now on the tasks of a region, or of CREW_ALL, are stepped, until stop. */
+    sr_rc (*start)(struct sched *s, struct crew *c, uint32_t region, struct sr_error *err);
+    /* When it returns none of them is being stepped, nor will be; those of other regions go on.
+     * Also when start failed or was not called. CREW_ALL: the crew is not touched any more. */
+    void (*stop)(struct sched *s, struct crew *c, uint32_t region);
     /* Orders were given: tasks that sleep must look. */
     void (*wake)(struct sched *s);
     bool has_saver; /* it steps the crew's saver, from start to stop; else the supervisor does */
 };
 
-/* Threads: `workers` of them (0: the cores), each with fixed tasks, asleep when there is
- * nothing. */
+/* Threads: `workers` of them (0: the cores), each with fixed tasks, asleep when there is nothing.
+ * A worker lays down its tasks for a moment when some are taken from it or given to it. */
 sr_rc sched_threads_new(struct sched **out, uint32_t workers, const struct env *env,
                         struct sr_error *err);
 void sched_threads_free(struct sched *s); /* NULL allowed; stopped before */

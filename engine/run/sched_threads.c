@@ -1,5 +1,10 @@
 /* The scheduler of a machine: workers with fixed tasks, asleep when none of them can go on.
  *
+ * The supervisor changes the tasks of a worker while that one holds still:
+ *
+ *   supervisor  is_asked = true, wake -> waits for is_still -> changes -> both are false, wake
+ *   worker      between two passes:  is_still = true -> waits until is_asked is false
+ *
  * A worker steps its tasks in turn as long as one of them did something. Then it says that it is
  * parked, looks once more (what was put or ordered before that is seen, what comes after it wakes:
  * waker.h), and sleeps until it is woken or one of its tasks' waits is over.
@@ -24,6 +29,7 @@ struct worker {
     uint32_t tasks;
     struct sr_wait *wait; /* of all its tasks */
     uint32_t waits;
+    _Atomic bool is_asked, is_still; /* seq_cst */
 };
 
 struct sched_threads {
@@ -34,6 +40,7 @@ struct sched_threads {
     struct saver *saver; /* of the crew */
     struct parker *saver_parker;
     struct thread *saver_thread; /* NULL: not started */
+    struct parker *boss;         /* the supervisor, when it waits for a worker; NULL: not started */
     _Atomic bool is_stopping;    /* seq_cst, like what the wakers guard */
 };
 
@@ -69,15 +76,28 @@ static bool worker_pass(struct worker *w, int64_t now_us)
     return did;
 }
 
+/* Until its tasks were changed. */
+static void worker_hold_still(struct worker *w)
+{
+    const struct env *env = w->pool->env;
+    atomic_store(&w->is_still, true);
+    parker_wake(w->pool->boss);
+    while (atomic_load(&w->is_asked)) {
+        parker_wait(w->parker, NULL, 0, env->mono_us(env), INT64_MAX);
+    }
+}
+
 static void worker_run(void *arg)
 {
     struct worker *w = arg;
     const struct env *env = w->pool->env;
     while (!atomic_load(&w->pool->is_stopping)) {
+        if (atomic_load(&w->is_asked)) worker_hold_still(w);
         if (worker_pass(w, env->mono_us(env))) continue;
         atomic_store(&w->waker.is_parked, true);
         int64_t now_us = env->mono_us(env);
-        if (!worker_pass(w, now_us) && !atomic_load(&w->pool->is_stopping)) {
+        if (!worker_pass(w, now_us) && !atomic_load(&w->pool->is_stopping) &&
+            !atomic_load(&w->is_asked)) {
             parker_wait(w->parker, w->wait, w->waits, now_us, INT64_MAX);
         }
         atomic_store(&w->waker.is_parked, false);
@@ -148,9 +168,8 @@ static struct sched_threads *sched_threads_of(struct sched *s)
     return (struct sched_threads *)(void *)s;
 }
 
-static void sched_threads_stop(struct sched *s)
+static void sched_threads_end(struct sched_threads *p)
 {
-    struct sched_threads *p = sched_threads_of(s);
     atomic_store(&p->is_stopping, true);
     for (uint32_t i = 0; i < p->workers; i++) {
         if (p->worker[i].thread) parker_wake(p->worker[i].parker);
@@ -160,40 +179,113 @@ static void sched_threads_stop(struct sched *s)
         worker_done(&p->worker[i]);
     }
     saver_thread_stop(p);
+    parker_free(p->boss);
+    p->boss = NULL;
 }
 
-/* Subtasks of a vertex go to different workers, a subtask's neighbours to the same where it
- * fits. */
-static void sched_threads_assign(struct sched_threads *p, struct crew *c)
+static void worker_still(struct sched_threads *p, struct worker *w)
+{
+    atomic_store(&w->is_asked, true);
+    parker_wake(w->parker);
+    while (!atomic_load(&w->is_still)) {
+        parker_wait(p->boss, NULL, 0, p->env->mono_us(p->env), INT64_MAX);
+    }
+}
+
+static void worker_go_on(struct worker *w)
+{
+    atomic_store(&w->is_still, false);
+    atomic_store(&w->is_asked, false);
+    parker_wake(w->parker);
+}
+
+/* Takes the tasks of a region from a worker. */
+static void worker_take(struct worker *w, const struct crew *c, uint32_t region)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < w->tasks; i++) {
+        if (!crew_is_of(c, w->task[i]->index, region)) w->task[kept++] = w->task[i];
+    }
+    w->tasks = kept;
+}
+
+static void sched_threads_stop(struct sched *s, struct crew *c, uint32_t region)
+{
+    struct sched_threads *p = sched_threads_of(s);
+    if (region == CREW_ALL || !p->boss) {
+        sched_threads_end(p);
+        return;
+    }
+    for (uint32_t i = 0; i < p->workers; i++) {
+        struct worker *w = &p->worker[i];
+        if (w->thread) worker_still(p, w);
+        worker_take(w, c, region);
+        if (w->thread) worker_go_on(w);
+    }
+}
+
+static struct worker *sched_threads_worker(struct sched_threads *p, const struct task *t)
+{
+    return &p->worker[t->index % p->workers];
+}
+
+/* Subtasks of a vertex go to different workers. Whom to wake is known before anybody steps. */
+static void sched_threads_introduce(struct sched_threads *p, struct crew *c, uint32_t region)
 {
     sr_assert(p->workers > 0);
     for (uint32_t i = 0; i < c->tasks; i++) {
-        struct worker *w = &p->worker[i % p->workers];
-        w->task[w->tasks++] = &c->task[i];
-        c->task[i].waker = &w->waker;
+        struct task *t = &c->task[i];
+        if (crew_is_of(c, i, region)) t->waker = &sched_threads_worker(p, t)->waker;
     }
     for (uint32_t i = 0; i < c->rings; i++) {
         struct ring *r = &c->ring[i];
+        if (!crew_is_of(c, r->writer_task, region)) continue;
         r->writer = c->task[r->writer_task].waker;
         r->reader = c->task[r->reader_task].waker;
     }
 }
 
-static sr_rc sched_threads_start(struct sched *s, struct crew *c, struct sr_error *err)
+static sr_rc sched_threads_begin(struct sched_threads *p, const struct crew *c,
+                                 struct sr_error *err)
 {
-    struct sched_threads *p = sched_threads_of(s);
-    sr_rc rc = SR_OK;
+    if (p->boss) return SR_OK;
     atomic_store(&p->is_stopping, false);
+    sr_rc rc = parker_new(&p->boss, err);
     for (uint32_t i = 0; i < p->workers && rc == SR_OK; i++) {
         rc = worker_init(&p->worker[i], p, c->tasks, err);
     }
-    if (rc == SR_OK) sched_threads_assign(p, c);
     if (rc == SR_OK) rc = saver_thread_start(p, c, err);
+    return rc;
+}
+
+/* Gives a worker its tasks of a region, and starts it with its first ones. */
+static sr_rc sched_threads_give(struct sched_threads *p, struct crew *c, uint32_t region,
+                                uint32_t number, struct sr_error *err)
+{
+    struct worker *w = &p->worker[number];
+    if (w->thread) worker_still(p, w);
+    for (uint32_t i = 0; i < c->tasks; i++) {
+        struct task *t = &c->task[i];
+        if (crew_is_of(c, i, region) && sched_threads_worker(p, t) == w) w->task[w->tasks++] = t;
+    }
+    if (w->thread) {
+        worker_go_on(w);
+        return SR_OK;
+    }
+    if (w->tasks == 0) return SR_OK;
+    char name[24];
+    (void)snprintf(name, sizeof(name), "worker-%u", number);
+    return thread_start(&w->thread, name, worker_run, w, err);
+}
+
+static sr_rc sched_threads_start(struct sched *s, struct crew *c, uint32_t region,
+                                 struct sr_error *err)
+{
+    struct sched_threads *p = sched_threads_of(s);
+    sr_rc rc = sched_threads_begin(p, c, err);
+    if (rc == SR_OK) sched_threads_introduce(p, c, region);
     for (uint32_t i = 0; i < p->workers && rc == SR_OK; i++) {
-        char name[24];
-        (void)snprintf(name, sizeof(name), "worker-%u", i);
-        struct worker *w = &p->worker[i];
-        if (w->tasks > 0) rc = thread_start(&w->thread, name, worker_run, w, err);
+        rc = sched_threads_give(p, c, region, i, err);
     }
     return rc;
 }

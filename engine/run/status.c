@@ -25,24 +25,36 @@ static uint32_t status_nodes_max(const struct crew *c)
     return most;
 }
 
-void status_count(struct crew *c, struct counts *by_node)
+/* Under the lock: may the task be looked at? */
+static bool status_is_watched(const struct supervise *s, const struct task *t)
 {
-    struct task_node *node = calloc(status_nodes_max(c), sizeof(*node));
-    if (!node) return; /* nothing is shown, nothing else depends on it */
-    for (uint32_t i = 0; i < c->tasks; i++) {
-        if (c->task[i].plan) status_add_task(&c->task[i], node, by_node);
+    return s->region[s->watched->region_of[t->vertex_index]].is_watched;
+}
+
+void status_count(struct supervise *s, struct counts *by_node)
+{
+    struct crew *c = s->watched;
+    struct task_node *node = c ? calloc(status_nodes_max(c), sizeof(*node)) : NULL;
+    for (uint32_t n = 0; n < s->plan->nodes; n++) {
+        uint32_t vertex = s->plan->node[n].vertex;
+        bool is_up = node && s->region[c->region_of[vertex]].is_watched;
+        by_node[n] = is_up ? (struct counts){.value = {0}} : s->last_counts[n];
+    }
+    for (uint32_t i = 0; node && i < c->tasks; i++) {
+        if (status_is_watched(s, &c->task[i])) status_add_task(&c->task[i], node, by_node);
     }
     free(node);
 }
 
 /* The lowest watermark of a node's subtasks, and the bytes that its source knows of. */
-static void status_watermarks(struct crew *c, struct run_node_status *by_node)
+static void status_watermarks(struct supervise *s, struct run_node_status *by_node)
 {
+    struct crew *c = s->watched;
     struct task_node *node = calloc(status_nodes_max(c), sizeof(*node));
     if (!node) return;
     for (uint32_t i = 0; i < c->tasks; i++) {
         struct task *t = &c->task[i];
-        uint32_t nodes = t->plan ? task_nodes(t, node) : 0;
+        uint32_t nodes = status_is_watched(s, t) ? task_nodes(t, node) : 0;
         for (uint32_t k = 0; k < nodes; k++) {
             struct run_node_status *to = &by_node[node[k].node];
             int64_t ms = atomic_load_explicit(&node[k].count->watermark, memory_order_relaxed);
@@ -51,7 +63,8 @@ static void status_watermarks(struct crew *c, struct run_node_status *by_node)
     }
     free(node);
     for (uint32_t n = 0; n < c->plan->nodes; n++) {
-        if (c->pool[n]) by_node[n].bytes_total = splits_bytes(c->pool[n]);
+        bool is_up = s->region[c->region_of[c->plan->node[n].vertex]].is_watched;
+        if (is_up && c->pool[n]) by_node[n].bytes_total = splits_bytes(c->pool[n]);
     }
 }
 
@@ -75,11 +88,12 @@ static void status_add_own(struct arena *a, const struct host_ctx *host, struct 
     }
 }
 
-static void status_own(struct crew *c, struct arena *a, struct run_node_status *by_node)
+static void status_own(const struct supervise *s, struct arena *a, struct run_node_status *by_node)
 {
+    struct crew *c = s->watched;
     struct task_node *node = arena_array(a, status_nodes_max(c), sizeof(*node));
     for (uint32_t i = 0; node && i < c->tasks; i++) {
-        uint32_t nodes = c->task[i].plan ? task_nodes(&c->task[i], node) : 0;
+        uint32_t nodes = status_is_watched(s, &c->task[i]) ? task_nodes(&c->task[i], node) : 0;
         for (uint32_t k = 0; k < nodes; k++) {
             status_add_own(a, node[k].host, &by_node[node[k].node]);
         }
@@ -114,20 +128,22 @@ void supervise_status(struct supervise *s, struct arena *a, struct run_status *o
     uint32_t nodes = s->plan->nodes;
     struct run_node_status *node = arena_array(a, nodes, sizeof(*node));
     struct counts *sum = arena_array(a, nodes, sizeof(*sum));
+    struct run_region_status *region = arena_array(a, s->regions, sizeof(*region));
     mutex_lock(s->lock);
     *out = s->shown;
     out->restarts += s->carried;
     if (node && sum) {
-        if (s->watched) {
-            status_count(s->watched, sum);
-        } else {
-            memcpy(sum, s->last_counts, nodes * sizeof(*sum));
-        }
+        status_count(s, sum);
         status_nodes(s, sum, node);
-        if (s->watched) status_watermarks(s->watched, node);
-        if (s->watched) status_own(s->watched, a, node);
+        if (s->watched) status_watermarks(s, node);
+        if (s->watched) status_own(s, a, node);
+    }
+    for (uint32_t i = 0; region && i < s->regions; i++) {
+        region[i] = s->region[i].shown;
     }
     mutex_unlock(s->lock);
+    out->regions = region ? s->regions : 0;
+    out->region = region;
     out->nodes = node && sum ? nodes : 0;
     out->node = node;
     out->now_us = s->env->wall_us(s->env);

@@ -65,73 +65,80 @@ static void supervise_wake(void *ctx)
     parker_wake(s->parker);
 }
 
-/* From now on status looks at the crew; or, with NULL, at what it had counted. */
-static void supervise_watch(struct supervise *s, struct crew *c)
+/* A new number for what comes, so that what an attempt left behind is told from it; and what it
+ * begins with. */
+static sr_rc supervise_renew(struct supervise *s, const struct manifest **restore,
+                             struct sr_error *err)
 {
-    mutex_lock(s->lock);
-    if (s->watched) {
-        memset(s->last_counts, 0, s->plan->nodes * sizeof(*s->last_counts));
-        status_count(s->watched, s->last_counts);
-    }
-    s->watched = c;
-    mutex_unlock(s->lock);
+    sr_rc rc = s->shown.restarts > 0 ? store_next_attempt(s->conf.store, err) : SR_OK;
+    return rc == SR_OK ? supervise_find_restore(s, restore, err) : rc;
 }
 
-static sr_rc supervise_open(struct supervise *s, struct sr_error *err)
+static struct crew_conf supervise_crew(const struct supervise *s, const struct manifest *restore,
+                                       const char *redo_dir)
+{
+    const struct settings *set = &s->plan->job->settings;
+    bool is_uncheckpointed = !s->plan->is_bounded && set->interval.us <= 0;
+    return (struct crew_conf){.attempt = redo_dir ? store_attempt(s->conf.store)
+                                                  : (uint64_t)s->shown.restarts + 1,
+                              .poison = &s->poison,
+                              .crumbs = s->conf.crumbs,
+                              .restore = restore,
+                              .may_drop_state = s->conf.may_drop_state,
+                              .goes_on = s->conf.goes_on,
+                              .is_at_least_once = set->mode.index == MODE_AT_LEAST_ONCE,
+                              .sink_open = {.job_id = s->plan->job->id,
+                                            .lineage = s->conf.lineage,
+                                            .attempt = store_attempt(s->conf.store),
+                                            .checkpoint = restore ? restore->checkpoint : 0,
+                                            .redo_dir = redo_dir,
+                                            .is_uncheckpointed = is_uncheckpointed,
+                                            .is_bounded = s->plan->is_bounded}};
+}
+
+sr_rc supervise_open(struct supervise *s, uint32_t region, struct sr_error *err)
 {
     const struct manifest *restore = NULL;
-    /* What an attempt left behind is told from what is new by the number of the attempt. */
     sr_rc rc = blame_open(s, err);
-    if (rc != SR_OK) return rc;
-    rc = s->shown.restarts > 0 ? store_next_attempt(s->conf.store, err) : SR_OK;
-    if (rc == SR_OK) rc = supervise_find_restore(s, &restore, err);
+    if (rc == SR_OK) rc = supervise_renew(s, &restore, err);
     if (rc != SR_OK) return rc;
     const char *redo_dir = NULL; /* right for a store that dies with the process */
-    bool is_uncheckpointed = !s->plan->is_bounded && s->plan->job->settings.interval.us <= 0;
     if (store_is_durable(s->conf.store)) {
         redo_dir = store_redo_dir(s->conf.store, err);
         if (!redo_dir) return err->rc;
     }
-    struct crew_conf conf = {
-        .plan = s->plan,
-        .env = s->env,
-        .attempt = redo_dir ? store_attempt(s->conf.store) : (uint64_t)s->shown.restarts + 1,
-        .poison = &s->poison,
-        .crumbs = s->conf.crumbs,
-        .restore = restore,
-        .may_drop_state = s->conf.may_drop_state,
-        .goes_on = s->conf.goes_on,
-        .is_at_least_once = s->plan->job->settings.mode.index == MODE_AT_LEAST_ONCE,
-        .sink_open = {.job_id = s->plan->job->id,
-                      .lineage = s->conf.lineage,
-                      .attempt = store_attempt(s->conf.store),
-                      .checkpoint = restore ? restore->checkpoint : 0,
-                      .redo_dir = redo_dir,
-                      .is_uncheckpointed = is_uncheckpointed,
-                      .is_bounded = s->plan->is_bounded}};
-    rc = crew_new(&s->crew, &conf, err);
-    if (rc != SR_OK) return rc;
-    s->crew->reports.wake = supervise_wake;
-    s->crew->reports.ctx = s;
+    struct crew_conf conf = supervise_crew(s, restore, redo_dir);
+    if (!s->crew) {
+        rc = crew_new(&s->crew, s->plan, s->env, err);
+        if (rc != SR_OK) return rc;
+        s->crew->reports.wake = supervise_wake;
+        s->crew->reports.ctx = s;
+    }
     mutex_lock(s->lock);
     s->shown.restored_from = conf.sink_open.checkpoint;
     s->shown.attempt = conf.sink_open.attempt;
     mutex_unlock(s->lock);
-    rc = crew_open(s->crew, &conf, err);
+    rc = crew_open(s->crew, region, &conf, err);
     if (rc != SR_OK) return rc;
     env_crash_point(s->env, "run: tasks opened");
-    supervise_watch(s, s->crew);
+    regions_watch(s, region, true);
     return SR_OK;
 }
 
 /* The attempt is over, for `why`. */
 static void supervise_close(struct supervise *s, const struct sr_error *why)
 {
-    s->sched->stop(s->sched);
+    s->sched->stop(s->sched, s->crew, CREW_ALL);
     checkpointing_stop(s, why);
-    supervise_watch(s, NULL);
+    regions_watch(s, CREW_ALL, false);
     crew_free(s->crew);
     s->crew = NULL;
+    s->down = 0;
+    mutex_lock(s->lock);
+    for (uint32_t i = 0; i < s->regions; i++) {
+        s->region[i].shown.is_down = false;
+    }
+    mutex_unlock(s->lock);
 }
 
 /* --- Ends and failures ------------------------------------------------------------------------ */
@@ -194,7 +201,7 @@ static bool supervise_can_rewind(const struct supervise *s)
 }
 
 /* What is known of restarts goes to where the next process finds it. */
-static void supervise_carry(struct supervise *s)
+void supervise_carry(struct supervise *s)
 {
     struct carry *c = s->conf.carry;
     if (!c) return;
@@ -215,7 +222,29 @@ static void supervise_take_carry(struct supervise *s)
     (void)snprintf(s->shown.first_cause, sizeof(s->shown.first_cause), "%s", c->first_cause);
 }
 
-static void supervise_failed(struct supervise *s, const struct sr_error *why, enum blame blame)
+/* The region, or the job, waits for its restart. */
+static void supervise_await(struct supervise *s, uint32_t region, const struct sr_error *why,
+                            int64_t delay_us)
+{
+    int64_t resume_us = s->env->mono_us(s->env) + delay_us;
+    long long ms = (long long)(delay_us / 1000);
+    int line = (int)strcspn(why->words, "\n");
+    if (regions_may_lay_down(s, region)) {
+        env_log(s->env, SR_LOG_ERROR, "job", "%s: failed, restart in %lld ms: %.*s",
+                s->region[region].shown.name, ms, line, why->words);
+        regions_lay_down(s, region, why, resume_us);
+        return;
+    }
+    env_log(s->env, SR_LOG_ERROR, "job", "failed, restart in %lld ms: %.*s", ms, line, why->words);
+    supervise_close(s, why);
+    s->goal = GOAL_RUN;
+    s->phase = PHASE_PAUSING;
+    s->resume_us = resume_us;
+    supervise_set_state(s, RUN_RESTARTING);
+}
+
+void supervise_failed(struct supervise *s, uint32_t region, const struct sr_error *why,
+                      enum blame blame)
 {
     sr_assert(why->rc != SR_OK);
     int64_t now_us = s->env->mono_us(s->env);
@@ -225,7 +254,9 @@ static void supervise_failed(struct supervise *s, const struct sr_error *why, en
         (void)snprintf(s->shown.first_cause, sizeof(s->shown.first_cause), "%s", why->words);
         mutex_unlock(s->lock);
     }
-    if (s->goal == GOAL_SUSPEND && why->rc != SR_EUNKNOWN) {
+    regions_note(s, regions_may_lay_down(s, region) ? region : CREW_ALL, why);
+    bool is_suspending = s->goal == GOAL_SUSPEND || (s->down > 0 && atomic_load(&s->ask_suspend));
+    if (is_suspending && why->rc != SR_EUNKNOWN) {
         supervise_finish(s, RUN_UNSAVED, why);
         return;
     }
@@ -245,13 +276,7 @@ static void supervise_failed(struct supervise *s, const struct sr_error *why, en
         supervise_finish(s, RUN_FAILED, why);
         return;
     }
-    env_log(s->env, SR_LOG_ERROR, "job", "failed, restart in %lld ms: %.*s",
-            (long long)(answer.delay_us / 1000), (int)strcspn(why->words, "\n"), why->words);
-    supervise_close(s, why);
-    s->goal = GOAL_RUN;
-    s->phase = PHASE_PAUSING;
-    s->resume_us = now_us + answer.delay_us;
-    supervise_set_state(s, RUN_RESTARTING);
+    supervise_await(s, region, why, answer.delay_us);
 }
 
 /* --- Running ---------------------------------------------------------------------------------- */
@@ -260,22 +285,18 @@ static void supervise_start_attempt(struct supervise *s)
 {
     struct sr_error err = {.rc = SR_OK};
     s->drained = s->ended = 0;
-    sr_rc rc = supervise_open(s, &err);
+    sr_rc rc = supervise_open(s, CREW_ALL, &err);
     if (rc == SR_OK) {
         int64_t now_us = s->env->mono_us(s->env);
         checkpointing_start(s, now_us);
-        rc = s->sched->start(s->sched, s->crew, &err);
+        rc = s->sched->start(s->sched, s->crew, CREW_ALL, &err);
     }
     if (rc != SR_OK) {
-        supervise_failed(s, &err, BLAME_NOBODY);
+        supervise_failed(s, CREW_ALL, &err, BLAME_NOBODY);
         return;
     }
     s->phase = PHASE_RUNNING;
-<<<<<<< HEAD
-    restart_running(&s->restart, s->env->mono_us(s->env));
     supervise_carry(s);
-=======
->>>>>>> 9d5bb80 (run: failure-rate, and all restart strategies answer as Flink 2.3 does)
     supervise_set_state(s, RUN_RUNNING);
     if (!s->has_run && s->conf.on_running) s->conf.on_running(s->conf.ctx);
     s->has_run = true;
@@ -294,16 +315,30 @@ static void supervise_hear_failure(struct supervise *s, const struct report *r)
     } else {
         struct sr_error why;
         enum blame blame = blame_failure(s, r, &why);
-        supervise_failed(s, &why, blame);
+        uint32_t vertex = s->crew->task[r->task].vertex_index;
+        supervise_failed(s, s->crew->region_of[vertex], &why, blame);
     }
+}
+
+/* Of a region that was started again since, or is down. */
+static bool supervise_is_stale(const struct supervise *s, const struct report *r)
+{
+    const struct crew *c = s->crew;
+    const struct crew_region *region = &c->region[c->region_of[c->task[r->task].vertex_index]];
+    return !region->is_open || region->life != r->life;
 }
 
 /* Takes r. True: the attempt goes on, and so does the next report. */
 static bool supervise_hear(struct supervise *s, struct report *r)
 {
     struct sr_error err = {.rc = SR_OK};
+    struct crew_told *told = &s->crew->told[r->task];
     sr_rc rc = SR_OK;
     bool goes_on = true;
+    if (supervise_is_stale(s, r)) {
+        report_free(r);
+        return true;
+    }
     switch (r->kind) {
     case REPORT_SAVED:
         rc = checkpointing_saved(s, r, &err);
@@ -313,22 +348,24 @@ static bool supervise_hear(struct supervise *s, struct report *r)
         checkpointing_confirmed(s, r);
         break;
     case REPORT_DRAINED:
+        told->has_drained = true;
         s->drained++;
         break;
     case REPORT_WANTED:
         s->ck.is_wanted = true;
         break;
     case REPORT_ENDED:
+        told->has_ended = true;
         s->ended++;
         break;
     case REPORT_FAILED:
         supervise_hear_failure(s, r);
-        goes_on = false;
+        goes_on = s->phase == PHASE_RUNNING; /* without the region */
         break;
     }
     report_free(r);
     if (rc != SR_OK) {
-        supervise_failed(s, &err, BLAME_NOBODY);
+        supervise_failed(s, CREW_ALL, &err, BLAME_NOBODY);
         return false;
     }
     return goes_on;
@@ -340,7 +377,7 @@ static bool supervise_hear_all(struct supervise *s)
     if (atomic_load(&s->crew->reports.is_lost)) {
         struct sr_error err;
         (void)error_set(&err, SR_ENOMEM, "a task failed, and memory ran out to say why");
-        supervise_failed(s, &err, BLAME_NOBODY);
+        supervise_failed(s, CREW_ALL, &err, BLAME_NOBODY);
         return false;
     }
     struct report *r = reports_take(&s->crew->reports);
@@ -374,7 +411,7 @@ static void supervise_run_on(struct supervise *s, int64_t now_us)
         return;
     }
     if (!s->sched->has_saver) (void)saver_step(&s->crew->saver);
-    if (!supervise_hear_all(s)) return;
+    if (!supervise_hear_all(s) || !regions_raise(s, now_us) || s->down > 0) return;
     supervise_aim(s);
     if (checkpointing_is_over(s)) {
         supervise_finish(s,
@@ -391,7 +428,7 @@ static void supervise_run_on(struct supervise *s, int64_t now_us)
     }
     struct sr_error err = {.rc = SR_OK};
     if (checkpointing_step(s, now_us, &err) != SR_OK) {
-        supervise_failed(s, &err, BLAME_NOBODY);
+        supervise_failed(s, CREW_ALL, &err, BLAME_NOBODY);
     } else if (s->goal == GOAL_SUSPEND && s->ck.has_lost_last) {
         (void)error_set(&err, SR_EIO, "%s", s->shown.checkpoint_failure);
         supervise_finish(s, RUN_UNSAVED, &err);
@@ -408,6 +445,9 @@ static void supervise_pause(struct supervise *s, int64_t now_us)
         env_crash_point(s->env, "run: before a restart");
         mutex_lock(s->lock);
         s->shown.restarts++;
+        for (uint32_t i = 0; i < s->regions; i++) {
+            s->region[i].shown.restarts++;
+        }
         mutex_unlock(s->lock);
         supervise_carry(s);
         s->phase = PHASE_STARTING;
@@ -437,7 +477,9 @@ bool supervise_step(struct supervise *s, int64_t *due_us)
         break;
     }
     *due_us = now_us;
-    if (s->phase == PHASE_RUNNING && !supervise_must_save(s)) *due_us = checkpointing_due(s);
+    if (s->phase == PHASE_RUNNING && !supervise_must_save(s)) {
+        *due_us = s->down > 0 ? regions_due(s) : checkpointing_due(s);
+    }
     if (s->phase == PHASE_PAUSING) *due_us = s->resume_us;
     return s->phase == PHASE_ENDED;
 }
@@ -460,6 +502,7 @@ sr_rc supervise_new(struct supervise **out, const struct run_conf *conf, struct 
     s->shown.lineage = conf->lineage;
     s->last_counts = calloc(s->plan->nodes, sizeof(*s->last_counts));
     sr_rc rc = s->last_counts ? SR_OK : error_set(err, SR_ENOMEM, "out of memory");
+    if (rc == SR_OK) rc = regions_init(s, err);
     if (rc == SR_OK) rc = parker_new(&s->parker, err);
     if (rc == SR_OK) rc = mutex_new(&s->lock, err);
     if (rc == SR_OK) {
@@ -481,6 +524,8 @@ void supervise_free(struct supervise *s)
     blame_close(s);
     sched_threads_free(s->own_sched);
     arena_free(s->restored);
+    arena_free(s->names);
+    free(s->region);
     free(s->last_counts);
     mutex_free(s->lock);
     parker_free(s->parker);

@@ -85,6 +85,14 @@ struct run_phases {
     int64_t show_us;      /* until all sinks had committed; 0: not yet */
 };
 
+/* What fails and restarts together. */
+struct run_region_status {
+    const char *name; /* its vertices: "events -> pages -> table" */
+    bool is_down;     /* it failed, and will be started again */
+    uint32_t restarts;
+    char first_cause[508]; /* "": it never failed */
+};
+
 struct run_status {
     enum run_state state;
     int64_t started_us, now_us; /* wall clock */
@@ -99,6 +107,8 @@ struct run_status {
     uint64_t restored_from;       /* 0: fresh */
     uint32_t nodes;
     const struct run_node_status *node; /* in the arena given */
+    uint32_t regions;
+    const struct run_region_status *region; /* in the arena given */
 };
 
 /* A consistent enough picture, at any time. */

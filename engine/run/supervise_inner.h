@@ -9,6 +9,12 @@
  *                                v                                           v
  *                              ENDED <---------------------------------------'
  *
+ * Where a job has several regions (crew.h) and it runs on, a task's failure is its region's alone:
+ * that one pauses and starts again, while the job stays RUNNING and the others notice nothing but
+ * that the running checkpoint is dropped. None is taken until all regions run again.
+ *
+ *   region:  up --supervise_lay_down--> down until resume_us --supervise_raise--> up
+ *
  * What a RUNNING job is heading for is its goal: RUN on; FINISH (every source is read to its end: a
  * last checkpoint, then END through all tasks); LEAVE (the same, but a later run will go on: sinks
  * show everything, operators keep what they hold, and nothing is sent through); SUSPEND (a last
@@ -25,6 +31,13 @@
 
 enum phase { PHASE_STARTING, PHASE_RUNNING, PHASE_PAUSING, PHASE_ENDED };
 enum goal { GOAL_RUN, GOAL_FINISH, GOAL_LEAVE, GOAL_SUSPEND, GOAL_STOP };
+
+/* What the supervisor knows of a region. */
+struct supervise_region {
+    struct run_region_status shown; /* looked at by other threads, under the lock */
+    bool is_watched;                /* the same: its tasks are open */
+    int64_t resume_us;              /* while it is down */
+};
 
 /* A checkpoint that is on the way. */
 struct checkpoint_run {
@@ -70,15 +83,19 @@ struct supervise {
     int64_t resume_us;      /* PAUSING: until then */
     struct arena *restored; /* of the manifest that the attempt began with; NULL: conf.restore */
     struct checkpointing ck;
+    struct arena *names;             /* of regions */
+    struct supervise_region *region; /* by number; there are plan_regions */
+    uint32_t regions;
+    uint32_t down;        /* regions that wait to be started again */
     struct poison poison; /* open if has_poison */
     bool has_poison;
     struct crew *crew;       /* of the attempt; NULL: none */
-    uint32_t drained, ended; /* tasks that reported so */
+    uint32_t drained, ended; /* tasks that reported so, of regions that are up */
     bool has_run;            /* all tasks ran once */
 
     struct mutex *lock;           /* what follows is looked at by other threads */
-    struct crew *watched;         /* the crew, when its tasks are open; else NULL */
-    struct counts *last_counts;   /* by node, as they were when the last crew went */
+    struct crew *watched;         /* the crew, when there is one; see is_watched of regions */
+    struct counts *last_counts;   /* by node, as they were when its tasks went last */
     struct run_request *requests; /* not begun, oldest first */
     struct run_status shown;      /* its plain fields; nodes are filled in by status.c */
 };
@@ -87,6 +104,10 @@ struct supervise {
 
 void checkpointing_start(struct supervise *s, int64_t now_us);            /* for a new attempt */
 void checkpointing_stop(struct supervise *s, const struct sr_error *why); /* the attempt is over */
+/* A region is gone, or is there again: running checkpoints are dropped, which count as no failure;
+ * or its sinks have committed what was shown. */
+void checkpointing_lay_down(struct supervise *s, uint32_t region, const struct sr_error *why);
+void checkpointing_raise(struct supervise *s, uint32_t region);
 sr_rc checkpointing_saved(struct supervise *s, struct report *r,
                           struct sr_error *err); /* takes r */
 void checkpointing_confirmed(struct supervise *s, const struct report *r);
@@ -95,10 +116,6 @@ sr_rc checkpointing_step(struct supervise *s, int64_t now_us, struct sr_error *e
 int64_t checkpointing_due(const struct supervise *s);
 /* The last checkpoint or the one of a stop was shown, and all sinks have committed. */
 bool checkpointing_is_over(const struct supervise *s);
-
-/* --- supervise.c ------------------------------------------------------------------------------ */
-
-void supervise_order(struct supervise *s); /* wakes the workers */
 
 /* --- blame.c ---------------------------------------------------------------------------------- */
 
@@ -114,6 +131,32 @@ void blame_close(struct supervise *s); /* the job has ended */
 /* err: the words for people. */
 enum blame blame_failure(struct supervise *s, const struct report *r, struct sr_error *err);
 
+/* --- regions.c -------------------------------------------------------------------------------- */
+
+sr_rc regions_init(struct supervise *s, struct sr_error *err);
+/* From now on status looks at the tasks of a region, or CREW_ALL; or at what they had counted. */
+void regions_watch(struct supervise *s, uint32_t region, bool is_watched);
+/* Notes the cause of a failure, if it is a region's first. */
+void regions_note(struct supervise *s, uint32_t region, const struct sr_error *why);
+/* Can the job run on without it for a while? CREW_ALL: no. */
+bool regions_may_lay_down(const struct supervise *s, uint32_t region);
+void regions_lay_down(struct supervise *s, uint32_t region, const struct sr_error *why,
+                      int64_t resume_us);
+/* Starts those again that are due. False: one could not be, and the attempt is over. */
+bool regions_raise(struct supervise *s, int64_t now_us);
+int64_t regions_due(const struct supervise *s); /* INT64_MAX: none is down */
+
+/* --- supervise.c ------------------------------------------------------------------------------ */
+
+void supervise_order(struct supervise *s); /* wakes the workers */
+/* What is known of restarts goes to where the next process finds it. */
+void supervise_carry(struct supervise *s);
+/* Opens the tasks of a region, or of CREW_ALL, from the newest checkpoint. */
+sr_rc supervise_open(struct supervise *s, uint32_t region, struct sr_error *err);
+/* Decides what becomes of the job, after a failure of a region or, with CREW_ALL, of none. */
+void supervise_failed(struct supervise *s, uint32_t region, const struct sr_error *why,
+                      enum blame blame);
+
 /* --- request.c -------------------------------------------------------------------------------- */
 
 void supervise_answer(struct run_request *r, sr_rc rc, const struct sr_error *why);
@@ -122,6 +165,7 @@ void supervise_refuse(struct supervise *s, const char *why);
 
 /* --- status.c --------------------------------------------------------------------------------- */
 
-void status_count(struct crew *c, struct counts *by_node); /* adds up over tasks */
+/* Sums over the tasks of regions that are watched; of the others, as they were last. */
+void status_count(struct supervise *s, struct counts *by_node);
 
 #endif

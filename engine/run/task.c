@@ -10,6 +10,7 @@
 static void task_report(struct task *t, struct report *r)
 {
     r->task = t->index;
+    r->life = t->life;
     r->part = t->part;
     r->parts = t->parts;
     reports_put(t->reports, r);
@@ -130,6 +131,7 @@ sr_rc task_open(struct task *t, const struct task_conf *conf, struct sr_error *e
     t->reports = conf->reports;
     t->crumb = conf->crumb;
     t->index = conf->index;
+    t->life = conf->life;
     t->part = conf->part;
     t->parts = conf->vertex->parallelism;
     t->has_source = task_first(t)->kind == PLAN_SOURCE;

@@ -62,8 +62,9 @@ struct task_orders {
 struct task {
     const struct plan *plan;
     const struct plan_vertex *vertex;
-    uint32_t index; /* among all tasks */
+    uint32_t index, vertex_index; /* among all tasks, among the plan's vertices */
     uint32_t part, parts;
+    uint32_t life; /* of its region */
     const struct env *env;
     struct sr_home *home;
     struct task_orders orders;
@@ -105,7 +106,7 @@ struct task_conf {
     struct splits *pool; /* of the source in front; NULL: none */
     struct reports *reports;
     const struct sr_sink_open *sink_open; /* what sinks are to know of the job */
-    uint32_t index, part;
+    uint32_t index, part, life;
     struct letters_ledger *ledger;
     const struct poison *poison;          /* NULL: none */
     struct crumb *crumb;                  /* NULL: it leaves none */

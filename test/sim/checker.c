@@ -185,11 +185,11 @@ static void checker_read_files(struct world *w, const char *dir, struct lines *o
 /* Are the rows of a split written by one subtask of the sink after the other? */
 static bool checker_is_ordered(const struct scene *s) { return s->sinks <= 1; }
 
-static void checker_read_sqlite(struct world *w, struct lines *out)
+static void checker_read_sqlite(struct world *w, const char *path, struct lines *out)
 {
     sqlite3 *db = NULL;
     sqlite3_stmt *st = NULL;
-    int rc = sqlite3_open_v2("/out/out.db", &db, SQLITE_OPEN_READWRITE, "sim");
+    int rc = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, "sim");
     if (rc == SQLITE_OK) {
         rc = sqlite3_prepare_v2(db, "SELECT * FROM out ORDER BY rowid", -1, &st, NULL);
     }
@@ -212,16 +212,16 @@ static void checker_read_sqlite(struct world *w, struct lines *out)
     }
 }
 
-static void checker_read(struct world *w, struct lines *out)
+static void checker_read(struct world *w, enum scene_sink sink, bool is_twin, struct lines *out)
 {
-    switch (w->scene.sink) {
+    switch (sink) {
     case SCENE_PARTS:
     case SCENE_FILE:
     case SCENE_STAGED:
-        checker_read_files(w, "/out", out);
+        checker_read_files(w, is_twin ? "/twin" : "/out", out);
         break;
     case SCENE_SQLITE:
-        checker_read_sqlite(w, out);
+        checker_read_sqlite(w, is_twin ? "/twin/out.db" : "/out/out.db", out);
         break;
     case SCENE_REMOTE:
         for (uint32_t i = 0; i < w->remote.rows; i++) {
@@ -260,12 +260,14 @@ static void checker_compare(struct world *w, struct lines *expect, struct lines 
     }
 }
 
+/* Of all pipelines together. */
 static void checker_late(struct world *w, const struct history *h)
 {
     int64_t late = 0;
     for (uint32_t i = 0; w->scene.knows_late && i < w->scene.rows; i++) {
         late += scene_is_late(&w->scene, 0, i);
     }
+    late *= w->scene.has_twin ? 2 : 1;
     if (late != h->late) {
         world_fail(w, "%lld rows are late, %lld were counted", (long long)late, (long long)h->late);
     }
@@ -273,7 +275,7 @@ static void checker_late(struct world *w, const struct history *h)
 
 /* Which rows are late depends on how the subtasks take turns, and in which window of the wall clock
  * a row is. But every row is either late or in its window: once. */
-static void checker_balance(struct world *w, const struct history *h, const struct lines *got)
+static long long checker_counted(struct world *w, const struct lines *got)
 {
     long long counted = 0;
     for (uint32_t i = 0; i < got->count; i++) {
@@ -283,9 +285,15 @@ static void checker_balance(struct world *w, const struct history *h, const stru
         }
         counted += n;
     }
-    if (counted + h->late != (long long)w->scene.rows * w->scene.splits) {
-        world_fail(w, "%lld rows are in windows and %lld are late, of %u", counted,
-                   (long long)h->late, w->scene.rows * w->scene.splits);
+    return counted;
+}
+
+static void checker_balance(struct world *w, const struct history *h, long long counted)
+{
+    long long rows = (long long)w->scene.rows * w->scene.splits * (w->scene.has_twin ? 2 : 1);
+    if (counted + h->late != rows) {
+        world_fail(w, "%lld rows are in windows and %lld are late, of %lld", counted,
+                   (long long)h->late, rows);
     }
 }
 
@@ -343,22 +351,28 @@ static void checker_letters(struct world *w)
 
 void checker_check(struct world *w, const struct history *h)
 {
-    struct lines expect = {0}, got = {.is_ordered = true};
-    checker_expect(&w->scene, &expect);
-    checker_read(w, &got);
-    bool is_exact = !w->scene.is_proctime && (w->scene.knows_late || !w->scene.has_late_rows);
-    if (!world_has_failed && is_exact) {
-        checker_compare(w, &expect, &got);
+    const struct scene *s = &w->scene;
+    bool is_exact = !s->is_proctime && (s->knows_late || !s->has_late_rows);
+    long long counted = 0;
+    for (uint32_t i = 0; i < (s->has_twin ? 2u : 1u) && !world_has_failed; i++) {
+        struct lines expect = {0}, got = {.is_ordered = true};
+        checker_expect(s, &expect);
+        checker_read(w, i == 0 ? s->sink : s->twin_sink, i == 1, &got);
+        if (!world_has_failed && is_exact) {
+            checker_compare(w, &expect, &got);
+        } else if (!world_has_failed) {
+            counted += checker_counted(w, &got);
+        }
+        lines_done(&expect);
+        lines_done(&got);
     }
     if (!world_has_failed && is_exact) {
         checker_late(w, h);
     }
     if (!world_has_failed && !is_exact) {
-        checker_balance(w, h, &got);
+        checker_balance(w, h, counted);
     }
-    if (!world_has_failed && w->scene.has_bad_rows) {
+    if (!world_has_failed && s->has_bad_rows) {
         checker_letters(w);
     }
-    lines_done(&expect);
-    lines_done(&got);
 }

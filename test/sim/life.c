@@ -33,6 +33,7 @@ struct life {
     struct supervise *job_run;
     struct sched sched;
     struct crew *crew;
+    uint64_t live;                        /* bit by task: it may be stepped */
     uint64_t asleep;                      /* bit by task: nothing to do when it was last stepped */
     int64_t wake_us[LIFE_ASLEEP_MAX + 1]; /* by task; the last is the supervisor's */
     uint64_t steps, die_step, ask_step;
@@ -139,17 +140,39 @@ static sr_rc life_open(struct life *l, struct sr_error *err)
 
 /* --- Stepping --------------------------------------------------------------------------------- */
 
-static sr_rc life_sched_start(struct sched *s, struct crew *c, struct sr_error *err)
+static void life_set_live(struct life *l, const struct crew *c, uint32_t region, bool is_live)
+{
+    for (uint32_t i = 0; i < c->tasks; i++) {
+        uint64_t bit = UINT64_C(1) << i;
+        if (crew_is_of(c, i, region)) {
+            l->live = is_live ? l->live | bit : l->live & ~bit;
+            l->wake_us[i] = INT64_MAX;
+        }
+    }
+}
+
+static sr_rc life_sched_start(struct sched *s, struct crew *c, uint32_t region,
+                              struct sr_error *err)
 {
     struct life *l = s->ctx;
     (void)err;
     sr_assert(c->tasks <= LIFE_ASLEEP_MAX);
     l->crew = c;
     l->asleep = 0;
+    life_set_live(l, c, region, true);
     return SR_OK;
 }
 
-static void life_sched_stop(struct sched *s) { ((struct life *)s->ctx)->crew = NULL; }
+static void life_sched_stop(struct sched *s, struct crew *c, uint32_t region)
+{
+    struct life *l = s->ctx;
+    if (region == CREW_ALL) {
+        l->crew = NULL;
+        l->live = 0;
+    } else {
+        life_set_live(l, c, region, false);
+    }
+}
 
 static void life_sched_wake(struct sched *s) { ((struct life *)s->ctx)->asleep = 0; }
 
@@ -219,11 +242,7 @@ static void life_ask(struct life *l)
     }
 }
 
-static bool life_all_asleep(const struct life *l)
-{
-    uint32_t tasks = l->crew ? l->crew->tasks : 0;
-    return tasks == 0 || l->asleep == UINT64_MAX >> (64 - tasks);
-}
+static bool life_all_asleep(const struct life *l) { return (l->live & ~l->asleep) == 0; }
 
 /* Steps whoever, until the job has ended (true), the process is dead or broken, or `until`. */
 static bool life_run(struct life *l, uint64_t until)
@@ -245,6 +264,9 @@ static bool life_run(struct life *l, uint64_t until)
         uint32_t tasks = l->crew ? l->crew->tasks : 0;
         uint32_t who = world_below(w, tasks + 1);
         if (who < tasks) {
+            if ((l->live >> who & 1) == 0) {
+                continue;
+            }
             bool is_passed_over = (l->lazy >> who & 1) != 0 && world_below(w, 8) > 0;
             if (!is_passed_over) {
                 life_step_task(l, who);

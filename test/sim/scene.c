@@ -70,6 +70,11 @@ struct scene scene_of(uint64_t seed)
         s.quiet_ms = 20 + scene_draw(seed, 46, 2000);
     }
     scene_draw_faults(&s);
+    s.has_twin = !s.has_bad_rows && scene_draw(seed, 47, 3) == 0;
+    s.twin_sink = s.sink == SCENE_PARTS || s.sink == SCENE_FILE || s.shape == SCENE_COUNTS
+                      ? SCENE_SQLITE
+                      : SCENE_PARTS;
+    if (s.has_twin && s.source_ppm == 0) s.source_ppm = 5000;
     return s;
 }
 
@@ -81,7 +86,7 @@ void scene_print(const struct scene *s, FILE *to)
     fprintf(
         to,
         "seed %llu: %s%s from %s to %s, store %s, %u splits of %u rows, %u keys, disorder %u ms, "
-        "delay %u ms%s%s, interval %u ms, %u at once, retained %u, tolerable %u, %u lives, "
+        "delay %u ms%s%s%s%s, interval %u ms, %u at once, retained %u, tolerable %u, %u lives, "
         "parallelism",
         (unsigned long long)s->seed,
         s->is_proctime  ? "proctime "
@@ -94,7 +99,8 @@ void scene_print(const struct scene *s, FILE *to)
         s->knows_late      ? " (known late rows)"
         : s->has_late_rows ? " (late rows)"
                            : "",
-        s->has_bad_rows ? " (bad rows)" : "", s->interval_ms, s->concurrent, s->retained,
+        s->has_bad_rows ? " (bad rows)" : "", s->has_twin ? ", twin to " : "",
+        s->has_twin ? scene_sinks[s->twin_sink] : "", s->interval_ms, s->concurrent, s->retained,
         s->tolerable, s->lives);
     for (uint32_t i = 0; i <= s->lives; i++) {
         fprintf(to, " %u", s->parallelism[i]);
@@ -181,9 +187,9 @@ static void scene_add_watermark(const struct scene *s, struct scene_text *t)
     }
 }
 
-static void scene_add_source(const struct scene *s, struct scene_text *t)
+static void scene_add_source(const struct scene *s, const char *name, struct scene_text *t)
 {
-    scene_add(t, "sources:\n  events:\n");
+    scene_add(t, "  %s:\n", name);
     if (s->source == SCENE_FROM_FILES) {
         scene_add(t, "    connector: filesystem\n    path: /in\n    format: csv\n");
     } else {
@@ -194,16 +200,17 @@ static void scene_add_source(const struct scene *s, struct scene_text *t)
               "ts: TIMESTAMP(3)%s}\n",
               s->is_proctime ? ", now: AS PROCTIME()" : "");
     scene_add_watermark(s, t);
-    if (s->quiet_ms > 0) {
-        scene_add(
-            t,
-            "  quiet:\n    connector: sim\n    quiet: true\n    schema: {split: INT, seq: INT, k: "
-            "INT, v: INT, at: BIGINT, ts: TIMESTAMP(3)%s}\n",
-            s->is_proctime ? ", now: AS PROCTIME()" : "");
-        scene_add_watermark(s, t);
-        if (s->shape == SCENE_WINDOWS) {
-            scene_add(t, "    scan.watermark.idle-timeout: 10 ms\n");
-        }
+}
+
+static void scene_add_quiet(const struct scene *s, struct scene_text *t)
+{
+    scene_add(t,
+              "  quiet:\n    connector: sim\n    quiet: true\n    schema: {split: INT, seq: INT, k: "
+              "INT, v: INT, at: BIGINT, ts: TIMESTAMP(3)%s}\n",
+              s->is_proctime ? ", now: AS PROCTIME()" : "");
+    scene_add_watermark(s, t);
+    if (s->shape == SCENE_WINDOWS) {
+        scene_add(t, "    scan.watermark.idle-timeout: 10 ms\n");
     }
 }
 
@@ -244,24 +251,42 @@ static const char *scene_step(const struct scene *s)
     return "";
 }
 
-static const char *scene_sink_options(const struct scene *s)
+/* `out`: "out" or "twin", a directory and a table. */
+static void scene_add_sink(const struct scene *s, enum scene_sink sink, const char *out,
+                           struct scene_text *t)
 {
-    switch (s->sink) {
+    switch (sink) {
     case SCENE_PARTS:
-        return "    connector: filesystem\n    path: /out/\n    format: csv\n";
+        scene_add(t, "    connector: filesystem\n    path: /%s/\n    format: csv\n", out);
+        break;
     case SCENE_FILE:
-        return "    connector: filesystem\n    path: /out/all.csv\n    format: csv\n";
+        scene_add(t, "    connector: filesystem\n    path: /%s/all.csv\n    format: csv\n", out);
+        break;
     case SCENE_SQLITE:
-        return s->shape == SCENE_COUNTS
-                   ? "    connector: sqlite\n    path: /out/out.db\n    table-name: out\n"
-                     "    primary-key: [k]\n"
-                   : "    connector: sqlite\n    path: /out/out.db\n    table-name: out\n";
+        scene_add(t, "    connector: sqlite\n    path: /%s/out.db\n    table-name: out\n%s", out,
+                  s->shape == SCENE_COUNTS ? "    primary-key: [k]\n" : "");
+        break;
     case SCENE_REMOTE:
-        return "    connector: remote\n";
+        scene_add(t, "    connector: remote\n");
+        break;
     case SCENE_STAGED:
-        return "    connector: staged\n";
+        scene_add(t, "    connector: staged\n");
+        break;
     }
-    return "";
+    scene_add(t, "    sink.delivery-guarantee: exactly-once\n");
+    if (s->sinks > 0) {
+        scene_add(t, "    parallelism: %u\n", s->sinks);
+    }
+}
+
+static void scene_add_step(const struct scene *s, const char *name, const char *from,
+                           struct scene_text *t)
+{
+    scene_add(t, "  %s:\n    from: %s\n%s%s%s", name, from, scene_where(s), scene_step(s),
+              s->has_bad_rows ? "    on-error: dead-letter\n" : "");
+    if (s->shape == SCENE_WINDOWS) {
+        scene_add_window(s, t);
+    }
 }
 
 void scene_job(const struct scene *s, uint32_t parallelism, char *out, size_t size)
@@ -277,19 +302,26 @@ void scene_job(const struct scene *s, uint32_t parallelism, char *out, size_t si
         s->has_sqlite_store ? "sqlite:///ck/store.db" : "file:///ck/dir");
     scene_add(&t, "restart-strategy.type: fixed-delay\nrestart-strategy.fixed-delay:\n"
                   "  attempts: 1000\n  delay: 50 ms\n");
-    scene_add_source(s, &t);
-    scene_add(&t, "transforms:\n  step:\n    from: %s\n%s%s%s",
-              s->quiet_ms > 0 ? "[events, quiet]" : "events", scene_where(s), scene_step(s),
-              s->has_bad_rows ? "    on-error: dead-letter\n" : "");
-    if (s->shape == SCENE_WINDOWS) {
-        scene_add_window(s, &t);
+    scene_add(&t, "sources:\n");
+    scene_add_source(s, "events", &t);
+    if (s->quiet_ms > 0) {
+        scene_add_quiet(s, &t);
+    }
+    if (s->has_twin) {
+        scene_add_source(s, "events2", &t);
+    }
+    scene_add(&t, "transforms:\n");
+    scene_add_step(s, "step", s->quiet_ms > 0 ? "[events, quiet]" : "events", &t);
+    if (s->has_twin) {
+        scene_add_step(s, "step2", "events2", &t);
     }
     if (s->has_bad_rows) {
         scene_add(&t, "dead-letter: {connector: filesystem, path: /dead/}\n");
     }
-    scene_add(&t, "sinks:\n  out:\n    from: step\n%s    sink.delivery-guarantee: exactly-once\n",
-              scene_sink_options(s));
-    if (s->sinks > 0) {
-        scene_add(&t, "    parallelism: %u\n", s->sinks);
+    scene_add(&t, "sinks:\n  out:\n    from: step\n");
+    scene_add_sink(s, s->sink, "out", &t);
+    if (s->has_twin) {
+        scene_add(&t, "  out2:\n    from: step2\n");
+        scene_add_sink(s, s->twin_sink, "twin", &t);
     }
 }

@@ -43,6 +43,10 @@ struct scene {
     uint32_t concurrent;     /* checkpoints that may be on the way at once */
     uint32_t parallelism[8]; /* by life of the process */
     uint32_t sinks;          /* subtasks of the sink; 0: as the others */
+    /* The job is there twice, side by side: another source, step and sink, which share nothing with
+     * the first ones but the store. Each fails and restarts on its own. */
+    bool has_twin;
+    enum scene_sink twin_sink;
     uint32_t lives; /* that end by a crash, a suspension or a stop; then one that does not */
     /* Faults, in lives that are to be disturbed. */
     uint32_t disk_ppm, space_ppm, sync_ppm; /* chances of a disk call to fail */

@@ -40,7 +40,7 @@ static void sim_write_input(struct world *w)
 
 static void sim_make_dirs(struct world *w)
 {
-    static const char *const dirs[] = {"/in", "/out", "/ck", "/sp", "/run"};
+    static const char *const dirs[] = {"/in", "/out", "/twin", "/ck", "/sp", "/run"};
     const struct sr_files *f = disk_files(w->disk);
     struct sr_error err;
     for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++) {

@@ -76,6 +76,7 @@ START_TEST(whole_job)
     ck_assert_int_eq(job->settings.interval.us, 10000000);
     ck_assert_str_eq(job->settings.dir, "sqlite:///srv/state/page-hits.db");
     ck_assert_uint_eq(job->settings.restart.index, RESTART_EXPONENTIAL);
+    ck_assert_uint_eq(job->settings.failover.index, FAILOVER_REGION);
     ck_assert_uint_eq(job->steps, 5);
 
     const struct job_step *hits = &job->step[0];

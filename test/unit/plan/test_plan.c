@@ -309,7 +309,41 @@ START_TEST(json_and_dot_say_the_same)
 }
 END_TEST
 
-UNIT_MAIN("plan", stateless_neighbours_become_one_calc_in_one_chain,
+/* Steps fail together that an edge joins, or that write to the same dead letters; with `full` all
+ * do. */
+START_TEST(regions_are_what_is_connected)
+{
+    static const uint32_t node[] = {0, 1, 2, 3, 4};
+    struct job job = {.settings = {.poison_failures = 0}};
+    struct plan_node nodes[5] = {{.kind = PLAN_SOURCE}, {.kind = PLAN_OP}, {.kind = PLAN_OP}};
+    struct plan_vertex vertex[5] = {{.nodes = 1, .node = &node[0]},
+                                    {.nodes = 1, .node = &node[1]},
+                                    {.nodes = 1, .node = &node[2]},
+                                    {.nodes = 1, .node = &node[3]},
+                                    {.nodes = 1, .node = &node[4]}};
+    const struct plan_edge edge[] = {{.from = 0, .to = 4}, {.from = 1, .to = 3}};
+    struct plan_dead_letter letters = {.total_max = 0};
+    struct plan p = {.job = &job,
+                     .vertices = 5,
+                     .nodes = 5,
+                     .edges = 2,
+                     .node = nodes,
+                     .vertex = vertex,
+                     .edge = edge};
+    uint32_t region[5];
+    ck_assert_uint_eq(plan_regions(&p, region), 3);
+    ck_assert_mem_eq(region, ((uint32_t[]){0, 1, 2, 1, 0}), sizeof(region));
+    p.dead_letter = &letters;
+    nodes[2].on_error = nodes[4].on_error = JOB_DEAD_LETTER;
+    ck_assert_uint_eq(plan_regions(&p, region), 2);
+    ck_assert_mem_eq(region, ((uint32_t[]){0, 1, 0, 1, 0}), sizeof(region));
+    job.settings.failover.index = FAILOVER_FULL;
+    ck_assert_uint_eq(plan_regions(&p, region), 1);
+    ck_assert_mem_eq(region, ((uint32_t[]){0, 0, 0, 0, 0}), sizeof(region));
+}
+END_TEST
+
+UNIT_MAIN("plan", regions_are_what_is_connected, stateless_neighbours_become_one_calc_in_one_chain,
           a_step_that_changes_nothing_is_not_there, computed_columns_are_only_computed_when_used,
           the_watermark_is_stamped_at_the_source, rows_are_split_by_key_in_front_of_an_aggregate,
           a_result_that_nobody_reads_is_not_computed, branches_and_unions_are_edges,

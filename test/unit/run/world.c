@@ -536,14 +536,20 @@ static void world_crash_point(const struct env *e, const char *name)
     (void)name;
 }
 
-static sr_rc world_start(struct sched *s, struct crew *c, struct sr_error *err)
+static sr_rc world_start(struct sched *s, struct crew *c, uint32_t region, struct sr_error *err)
 {
+    (void)region; /* its plan has one only */
     (void)err;
     ((struct world *)s->ctx)->crew = c;
     return SR_OK;
 }
 
-static void world_stop(struct sched *s) { ((struct world *)s->ctx)->crew = NULL; }
+static void world_stop(struct sched *s, struct crew *c, uint32_t region)
+{
+    (void)c;
+    (void)region;
+    ((struct world *)s->ctx)->crew = NULL;
+}
 
 static void world_wake(struct sched *s) { ((struct world *)s->ctx)->was_sent = true; }
 
