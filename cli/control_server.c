@@ -114,6 +114,10 @@ static json_t *control_node_json(const struct run_node_status *n)
         json_object_set_new(j, "read-bytes", json_integer(n->bytes_in));
         json_object_set_new(j, "total-bytes", json_integer(n->bytes_total));
     }
+    if (n->waits_since_us > 0) {
+        json_object_set_new(j, "waits-for", json_string(n->waits_for));
+        json_object_set_new(j, "waits-since", json_integer(n->waits_since_us / 1000));
+    }
     if (n->watermark_ms != SR_WATERMARK_NONE) {
         json_object_set_new(j, "watermark", json_integer(n->watermark_ms));
     }

@@ -230,6 +230,20 @@ static void running_standbys(const struct cli *c, const struct args *a, const ch
     if (n > 0) fprintf(c->out, "standby: %" PRIu64 " stand by to take over\n", n);
 }
 
+/* Sinks whose targets are waited for. */
+static void running_waits(const struct cli *c, const json_t *status)
+{
+    const json_t *vertices = json_object_get(status, "vertices");
+    int64_t now_ms = running_int(status, "start-time") + running_int(status, "duration");
+    for (size_t i = 0; i < json_array_size(vertices); i++) {
+        const json_t *v = json_array_get(vertices, i);
+        if (!*running_text(v, "waits-for")) continue;
+        fprintf(c->out, "%s waits for %s: %s\n", running_text(v, "name"),
+                show_duration(c->arena, (now_ms - running_int(v, "waits-since")) * 1000),
+                running_text(v, "waits-for"));
+    }
+}
+
 /* Those that failed, of a job that has several. */
 static void running_regions(const struct cli *c, const json_t *regions)
 {
@@ -267,6 +281,7 @@ enum cli_exit command_status(struct cli *c, const struct args *a)
     }
     running_standbys(c, a, running_text(s, "jid"));
     running_regions(c, json_object_get(s, "regions"));
+    running_waits(c, s);
     running_nodes(c, json_object_get(s, "vertices"));
     running_own(c, json_object_get(s, "vertices"));
     json_decref(answer);

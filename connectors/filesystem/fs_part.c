@@ -300,6 +300,22 @@ static sr_rc fs_part_rename(const struct sr_host *host, const struct fs_part_nam
     return rc == SR_OK ? files->rename(files, n->hidden, n->final, n->may_replace, err) : rc;
 }
 
+/* Neither name has the part. A directory that was taken away may come back; else its rows are
+ * lost. */
+static sr_rc fs_part_missing(const struct sr_host *host, const struct fs_part_name *n,
+                             struct sr_error *err)
+{
+    struct sr_stat stat;
+    char *dir = fs_path_parent(n->hidden);
+    sr_rc rc = dir ? host->files->stat(host->files, dir, &stat, err) : SR_OK;
+    free(dir);
+    if (rc != SR_OK) {
+        return rc;
+    }
+    return host->fail(host, err, SR_ECORRUPT, "%s is gone, and %s does not hold its rows",
+                      n->hidden, n->final);
+}
+
 sr_rc fs_part_show(const struct sr_host *host, const struct fs_part_name *n, bool is_own,
                    struct sr_error *err)
 {
@@ -334,12 +350,13 @@ sr_rc fs_part_show(const struct sr_host *host, const struct fs_part_name *n, boo
     if (rc != SR_OK) {
         return rc;
     }
+    if (!is_right && !is_hidden_there) {
+        return fs_part_missing(host, n, err);
+    }
     if (!is_right) {
         return host->fail(host, err, SR_ECORRUPT,
-                          is_hidden_there
-                              ? "%s cannot be finished: %s is there and holds something else"
-                              : "%s is gone, and %s does not hold its rows",
-                          n->hidden, n->final);
+                          "%s cannot be finished: %s is there and holds something else", n->hidden,
+                          n->final);
     }
     rc = is_hidden_there ? files->remove(files, n->hidden, err) : SR_OK;
     return rc == SR_OK ? fs_part_sync_dirs(host, n, err) : rc;

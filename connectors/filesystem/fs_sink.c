@@ -475,4 +475,5 @@ const struct sr_sink_type fs_sink_type = {
     .close = fs_sink_close,
     .watermark = fs_sink_watermark,
     .leave_out = fs_sink_leave_out,
+    .can_retry = true,
 };

@@ -42,6 +42,7 @@ struct fs_sink {
     bool goes_on;      /* parts go on over checkpoints */
     bool is_uncheckpointed;
     bool is_finished; /* a plain file was prepared for the last time */
+    bool is_stuck;    /* the disk was full: rows that were taken are not written yet */
     int64_t watermark;
     struct fs_parting parting;
     struct fs_pending pending;

@@ -4,6 +4,17 @@
 #include "connectors/common/note.h"
 #include "connectors/filesystem/fs_sink.h"
 
+/* Rows that are in a part's buffer are taken, also when the disk has no room for it: before more of
+ * them are, what waits there is written. */
+static sr_rc fs_sink_took(struct fs_sink *s, sr_rc rc)
+{
+    if (rc != SR_ENOSPC) {
+        return rc;
+    }
+    s->is_stuck = true;
+    return SR_OK;
+}
+
 /* Without partitions and compression rows are encoded where they are written from. */
 static sr_rc fs_sink_put_straight(struct fs_sink *s, const struct sr_view *v, uint32_t from,
                                   uint32_t *done, struct sr_error *err)
@@ -18,7 +29,7 @@ static sr_rc fs_sink_put_straight(struct fs_sink *s, const struct sr_view *v, ui
         b->rows += *done;
         return rc;
     }
-    return fs_writer_took(&s->writer, b, *done, err);
+    return fs_sink_took(s, fs_writer_took(&s->writer, b, *done, err));
 }
 
 static sr_rc fs_sink_put_packed(struct fs_sink *s, const struct sr_view *v, uint32_t from,
@@ -38,6 +49,7 @@ static sr_rc fs_sink_put_packed(struct fs_sink *s, const struct sr_view *v, uint
     struct sr_error failed;
     rc = *done > 0 ? fs_writer_put(&s->writer, b, &bytes, *done, bad == SR_OK ? err : &failed)
                    : SR_OK;
+    rc = fs_sink_took(s, rc);
     if (rc != SR_OK && bad != SR_OK) {
         *err = failed;
     }
@@ -87,12 +99,25 @@ static sr_rc fs_sink_append_group(struct fs_sink *s, const struct fs_group *g, s
         rc = fs_writer_find(&s->writer, g->partition, &b, err);
     }
     if (rc == SR_OK && !is_held) {
-        rc = fs_writer_put(&s->writer, b, &bytes, g->rows, err);
+        rc = fs_sink_took(s, fs_writer_put(&s->writer, b, &bytes, g->rows, err));
     }
     if (rc == SR_OK && s->is_announced) {
         rc =
             fs_pending_add(&s->pending, g->partition, s->host->wall_us(s->host) / 1000, g->time_ms);
         rc = rc == SR_OK ? rc : s->host->fail(s->host, err, rc, "out of memory");
+    }
+    return rc;
+}
+
+/* The files of all groups are there before any row is taken: so a call that fails for want of room
+ * or of a directory took none. */
+static sr_rc fs_sink_find_groups(struct fs_sink *s, struct sr_error *err)
+{
+    sr_rc rc = SR_OK;
+    for (uint32_t i = 0; rc == SR_OK && i < s->groups; i++) {
+        struct fs_bucket *b = NULL;
+        bool is_known = fs_writer_knows(&s->writer, s->group[i].partition);
+        rc = is_known ? SR_OK : fs_writer_find(&s->writer, s->group[i].partition, &b, err);
     }
     return rc;
 }
@@ -116,12 +141,17 @@ static sr_rc fs_sink_put_parted(struct fs_sink *s, const struct sr_view *v, uint
         }
         bad = rc == SR_EDATA ? rc : bad;
     } while (limit < before);
+    struct sr_error failed;
+    rc = fs_sink_find_groups(s, &failed);
+    if (rc != SR_OK) {
+        *err = failed;
+        return rc;
+    }
     for (uint32_t i = 0; i < s->groups; i++) {
-        struct sr_error failed;
         rc = fs_sink_append_group(s, &s->group[i], &failed);
-        if (rc != SR_OK) {
+        if (rc != SR_OK) { /* some groups are taken, this one is not: it cannot be done again */
             *err = failed;
-            return rc;
+            return err->rc = i > 0 && rc != SR_ENOMEM ? SR_EIO : rc;
         }
     }
     *done = limit - from;
@@ -132,6 +162,13 @@ sr_rc fs_sink_put(struct fs_sink *s, const struct sr_view *v, uint32_t from, uin
                   struct sr_error *err)
 {
     *done = 0;
+    if (s->is_stuck) {
+        sr_rc rc = fs_writer_relieve(&s->writer, err);
+        if (rc != SR_OK) {
+            return rc;
+        }
+        s->is_stuck = false;
+    }
     if (s->is_parted) {
         return fs_sink_put_parted(s, v, from, done, err);
     }

@@ -301,6 +301,21 @@ sr_rc fs_writer_took(struct fs_writer *w, struct fs_bucket *b, uint64_t rows, st
     return rc == SR_OK && fs_writer_is_due(w, b) ? fs_writer_close(w, b, err) : rc;
 }
 
+bool fs_writer_knows(struct fs_writer *w, const char *partition)
+{
+    return *fs_writer_slot(w, partition) != NULL;
+}
+
+sr_rc fs_writer_relieve(struct fs_writer *w, struct sr_error *err)
+{
+    sr_rc rc = SR_OK;
+    for (uint32_t i = 0; rc == SR_OK && i < w->count; i++) {
+        struct fs_bucket *b = w->item[i];
+        rc = fs_part_is_open(&b->part) ? fs_part_write(&b->part, err) : SR_OK;
+    }
+    return rc;
+}
+
 sr_rc fs_writer_put(struct fs_writer *w, struct fs_bucket *b, const struct sr_bytes *bytes,
                     uint64_t rows, struct sr_error *err)
 {

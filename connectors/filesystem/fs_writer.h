@@ -70,6 +70,9 @@ sr_rc fs_writer_put(struct fs_writer *w, struct fs_bucket *b, const struct sr_by
 /* Takes the rows where the part is parked and has room for them; else *is_held is false. */
 sr_rc fs_writer_hold(struct fs_writer *w, const char *partition, const struct sr_bytes *bytes,
                      uint64_t rows, bool *is_held, struct sr_error *err);
+bool fs_writer_knows(struct fs_writer *w, const char *partition); /* has it a part? */
+/* Writes what was left standing when the disk was full. */
+sr_rc fs_writer_relieve(struct fs_writer *w, struct sr_error *err);
 bool fs_writer_is_due(const struct fs_writer *w, const struct fs_bucket *b);
 /* Makes it durable as far as it is; the name has length and digest. */
 sr_rc fs_writer_sync(struct fs_writer *w, struct fs_bucket *b, struct sr_error *err);

@@ -111,6 +111,9 @@ sr_rc redo_append(struct redo *r, const struct sr_view *v, uint32_t from, uint32
                   struct sr_error *err)
 {
     sr_rc rc = r->file ? SR_OK : redo_begin(r, err);
+    if (rc == SR_OK && r->buf.len >= REDO_FLUSH) {
+        rc = redo_flush(r, err); /* the disk was full when they came */
+    }
     if (rc != SR_OK) {
         return rc;
     }
@@ -142,7 +145,8 @@ sr_rc redo_append(struct redo *r, const struct sr_view *v, uint32_t from, uint32
     memcpy(frame + 4, digest_le, 16);
     blocksum_chain(r->host, r->mark.digest, digest);
     r->mark.rows += count;
-    return r->buf.len >= REDO_FLUSH ? redo_flush(r, err) : SR_OK;
+    rc = r->buf.len >= REDO_FLUSH ? redo_flush(r, err) : SR_OK;
+    return rc == SR_ENOSPC ? SR_OK : rc; /* they are taken; no more are before they are written */
 }
 
 sr_rc redo_prepare(struct redo *r, struct sr_error *err)

@@ -156,10 +156,10 @@ static sr_rc sqlite_write(void *sink, const struct sr_view *v, uint32_t from, ui
         return rc;
     }
     uint32_t bad = sqlite_find_null_key(s->target.schema, v, from);
-    *done = bad - from;
     if (bad > from) {
         rc = redo_append(&s->redo, v, from, bad - from, err);
     }
+    *done = rc == SR_OK ? bad - from : 0;
     if (rc == SR_OK && bad < v->picked) {
         return s->host->fail(s->host, err, SR_EDATA,
                              "a column of the primary key of table %s is NULL", s->conf->table);
@@ -383,6 +383,7 @@ const struct sr_sink_type sqlite_sink_type = {
     .prepare = sqlite_prepare,
     .commit = sqlite_commit,
     .close = sqlite_close,
+    .can_retry = true,
 };
 
 static const struct sr_sink_type *const sqlite_sinks[] = {&sqlite_sink_type, NULL};

@@ -113,6 +113,14 @@ static sr_rc posix_truncate(struct sr_file *f, uint64_t size_bytes, struct sr_er
     return n == 0 ? SR_OK : error_errno(err, errno, "truncate", f->path);
 }
 
+/* Whatever the reason, also a full disk: nobody is to try it again. */
+static sr_rc posix_unsynced(struct sr_error *err, const char *doing, const char *path)
+{
+    (void)error_errno(err, errno, doing, path);
+    if (err) err->rc = SR_EIO;
+    return SR_EIO;
+}
+
 /* After a failed fsync the kernel may have dropped the pages and would call a second one good. */
 static sr_rc posix_sync(struct sr_file *f, struct sr_error *err)
 {
@@ -123,7 +131,7 @@ static sr_rc posix_sync(struct sr_file *f, struct sr_error *err)
         return SR_OK;
     }
     f->is_condemned = true;
-    return error_errno(err, errno, "sync", f->path);
+    return posix_unsynced(err, "sync", f->path);
 }
 
 static sr_rc posix_lock(struct sr_file *f, struct sr_error *err)
@@ -288,7 +296,7 @@ static sr_rc posix_sync_dir(const struct sr_files *fs, const char *path, struct 
     }
     sr_rc rc = SR_OK;
     if (fsync(fd) != 0) {
-        rc = error_errno(err, errno, "sync directory", path);
+        rc = posix_unsynced(err, "sync directory", path);
     }
     (void)close(fd); /* read-only */
     return rc;

@@ -183,6 +183,11 @@ const struct sr_opt settings_opts[] = {
         .doc = "The process whose job is taken over because it is stopped or hangs is killed, if it "
                "runs on this machine: so it lets go of the files that it has locked, as those of "
                "SQLite. Without it, and elsewhere, the store's fence refuses whatever it still does."),
+    SET("sink.retry.timeout", sink_retry, .def = "10 min",
+        .min = 0, .max = SETTINGS_ALWAYS, .flags = SR_OPT_OURS,
+        .doc = "How long the job waits for a sink whose target is locked or has gone, or whose "
+               "disk is full, before that fails the job; the restart strategy then decides. Its "
+               "sources wait too. 0: not at all."),
     SET("run.dir", run_dir, .flags = SR_OPT_PATH | SR_OPT_OURS,
         .doc = "Directory of the sockets and locks of running jobs. Without it "
                "$STREAMRUN_RUN_DIR, else /tmp/streamrun-UID."),

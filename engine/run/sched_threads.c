@@ -245,8 +245,7 @@ static void sched_threads_introduce(struct sched_threads *p, struct crew *c, uin
     }
 }
 
-static sr_rc sched_threads_begin(struct sched_threads *p, const struct crew *c,
-                                 struct sr_error *err)
+static sr_rc sched_threads_begin(struct sched_threads *p, struct crew *c, struct sr_error *err)
 {
     if (p->boss) return SR_OK;
     atomic_store(&p->is_stopping, false);

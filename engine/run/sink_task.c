@@ -1,5 +1,6 @@
 #include "engine/run/sink_task.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +10,8 @@
 #include "engine/run/kept.h"
 #include "engine/run/letters.h"
 
-#define SINK_RETRY_US INT64_C(20000) /* when a sink that is busy does not say until when */
+#define SINK_RETRY_US     INT64_C(20000)   /* when a sink that is busy does not say until when */
+#define SINK_RETRY_MAX_US INT64_C(2000000) /* between two tries of a target that is not there */
 
 /* --- Notes ------------------------------------------------------------------------------------ */
 
@@ -162,6 +164,8 @@ sr_rc sink_open(struct sink *s, const struct sink_conf *conf, struct sr_error *e
     s->open.engine = s;
     s->open.refuse = sink_refuse_late;
     s->open.settle = sink_settle;
+    sr_rc locked = mutex_new(&s->waiting.lock, err);
+    if (locked != SR_OK) return locked;
     s->kept = n->sink_caps.refuses_late ? kept_new(conf->home) : NULL;
     if (n->sink_caps.refuses_late && !s->kept) {
         return error_set(err, SR_ENOMEM, "sink '%s': out of memory", n->step);
@@ -179,6 +183,8 @@ void sink_close(struct sink *s)
     s->view = NULL;
     kept_free(s->kept);
     s->kept = NULL;
+    mutex_free(s->waiting.lock);
+    s->waiting.lock = NULL;
     sink_notes_done(&s->notes);
     free(s->instance);
     s->instance = NULL;
@@ -206,6 +212,82 @@ void sink_put(struct sink *s, struct sr_view *v)
 static struct sr_wait sink_no_wait(void)
 {
     return (struct sr_wait){.fd = -1, .until_us = INT64_MAX};
+}
+
+/* --- Waiting ---------------------------------------------------------------------------------- */
+
+int64_t sink_waits(const struct sink *s, char words[SINK_WORDS_MAX])
+{
+    if (!s->waiting.lock) return 0;
+    mutex_lock(s->waiting.lock);
+    int64_t since_us = s->waiting.since_us;
+    memcpy(words, s->waiting.words, SINK_WORDS_MAX);
+    mutex_unlock(s->waiting.lock);
+    return since_us;
+}
+
+static void sink_tell_waiting(struct sink *s, int64_t since_us, const char *words)
+{
+    mutex_lock(s->waiting.lock);
+    s->waiting.since_us = since_us;
+    (void)snprintf(s->waiting.words, sizeof(s->waiting.words), "%.*s", (int)strcspn(words, "\n"),
+                   words);
+    mutex_unlock(s->waiting.lock);
+}
+
+/* Is it too early to try again? */
+static bool sink_must_wait(const struct sink_patience *p, int64_t now_us, struct sr_wait *wait)
+{
+    if (!p->is_on || now_us >= p->retry_us) return false;
+    *wait = (struct sr_wait){.fd = -1, .until_us = p->retry_us};
+    return true;
+}
+
+static void sink_goes_on(struct sink *s, struct sink_patience *p)
+{
+    if (p->is_on) {
+        const struct env *env = s->ctx.env;
+        env_log(env, SR_INFO, s->node->step, "goes on after %lld ms",
+                (long long)((env->mono_us(env) - p->since_us) / 1000));
+        sink_tell_waiting(s, 0, "");
+    }
+    *p = (struct sink_patience){.is_on = false};
+}
+
+/* Is it a fault of the target that may pass? */
+static bool sink_may_pass(const struct sink *s, const struct sink_patience *p, sr_rc rc)
+{
+    const struct sr_sink_type *t = s->node->sink;
+    bool is_commit = p == &s->committing;
+    bool can_retry = SR_HAS_FIELD(t, struct sr_sink_type, can_retry) && t->can_retry;
+    if (rc == SR_EBUSY) return is_commit;
+    return (rc == SR_ENOSPC || rc == SR_EABSENT) && (is_commit || can_retry);
+}
+
+/* The call failed with `rc`: it is made again later, or the sink has failed. */
+static enum sink_did sink_waits_out(struct sink *s, struct sink_patience *p, int64_t now_us,
+                                    struct sr_wait *wait, struct sr_error *err)
+{
+    const struct env *env = s->ctx.env;
+    int64_t most_us = s->plan->job->settings.sink_retry.us;
+    if (!sink_may_pass(s, p, err->rc) || most_us == 0) return SINK_FAILED;
+    if (!p->is_on) {
+        *p = (struct sink_patience){.is_on = true, .since_us = now_us, .delay_us = SINK_RETRY_US};
+        env_log(env, SR_WARN, s->node->step, "waits: %s", err->words);
+    }
+    if (now_us - p->since_us >= most_us) {
+        (void)error_wrap(err, "waited %lld ms (sink.retry.timeout)",
+                         (long long)((now_us - p->since_us) / 1000));
+        err->rc = SR_ELIMIT; /* nobody is to wait for it once more */
+        return SINK_FAILED;
+    }
+    int64_t since_us = env->wall_us(env) - (now_us - p->since_us);
+    sink_tell_waiting(s, since_us, err->words);
+    int64_t give_up_us = most_us > INT64_MAX - p->since_us ? INT64_MAX : p->since_us + most_us;
+    p->retry_us = now_us + p->delay_us < give_up_us ? now_us + p->delay_us : give_up_us;
+    p->delay_us = p->delay_us * 2 < SINK_RETRY_MAX_US ? p->delay_us * 2 : SINK_RETRY_MAX_US;
+    *wait = (struct sr_wait){.fd = -1, .until_us = p->retry_us};
+    return SINK_BUSY;
 }
 
 /* A busy sink is always asked again; at once, when it is dead letters that it waits for. */
@@ -240,6 +322,7 @@ enum sink_did sink_write(struct sink *s, struct letters *letters, int64_t now_us
 {
     *wait = sink_no_wait();
     s->letters = letters;
+    if (s->view && sink_must_wait(&s->writing, now_us, wait)) return SINK_BUSY;
     while (s->view && s->from < s->view->picked) {
         uint32_t done = 0;
         /* Kept before it is written: the call may refuse rows of its own. */
@@ -261,9 +344,10 @@ enum sink_did sink_write(struct sink *s, struct letters *letters, int64_t now_us
         }
         if (rc != SR_OK) {
             (void)error_wrap(err, "sink '%s'", s->node->step);
-            return SINK_FAILED;
+            return sink_waits_out(s, &s->writing, now_us, wait, err);
         }
         sr_assert(done > 0);
+        sink_goes_on(s, &s->writing);
     }
     if (s->view && s->view->watermark_end != SR_WATERMARK_NONE) {
         sink_watermark(s, s->view->watermark_end);
@@ -279,13 +363,15 @@ enum sink_did sink_flush(struct sink *s, struct letters *letters, int64_t now_us
     *wait = sink_no_wait();
     s->letters = letters;
     if (!s->is_dirty) return SINK_DONE;
+    if (sink_must_wait(&s->writing, now_us, wait)) return SINK_BUSY;
     sr_rc rc = SR_OK;
     if (s->node->sink->flush) rc = s->node->sink->flush(s->instance, wait, err);
     if (rc == SR_EBUSY) return sink_is_busy(s, wait, now_us);
     if (rc != SR_OK) {
         (void)error_wrap(err, "sink '%s'", s->node->step);
-        return SINK_FAILED;
+        return sink_waits_out(s, &s->writing, now_us, wait, err);
     }
+    sink_goes_on(s, &s->writing);
     s->is_dirty = false;
     return SINK_DONE;
 }
@@ -312,6 +398,7 @@ enum sink_did sink_prepare(struct sink *s, const struct sink_barrier *b, struct 
     sr_assert(!s->view);
     *wait = sink_no_wait();
     s->letters = letters;
+    if (sink_must_wait(&s->writing, now_us, wait)) return SINK_BUSY;
     uint32_t before = s->notes.count;
     struct sink_adder adder = {.base = {.add = sink_add_note},
                                .can_commit = s->node->sink->commit != NULL,
@@ -320,6 +407,7 @@ enum sink_did sink_prepare(struct sink *s, const struct sink_barrier *b, struct 
     sr_rc rc =
         s->node->sink->prepare(s->instance, b->checkpoint, b->is_last, &adder.base, wait, err);
     if (rc == SR_OK) {
+        sink_goes_on(s, &s->writing);
         if (s->kept) kept_drop(s->kept, UINT64_MAX);
         sink_notes_replace_states(&s->notes, before);
         s->is_dirty = false;
@@ -331,7 +419,7 @@ enum sink_did sink_prepare(struct sink *s, const struct sink_barrier *b, struct 
     if (rc == SR_EBUSY) return sink_is_busy(s, wait, now_us);
     (void)error_wrap(err, "sink '%s', checkpoint %llu", s->node->step,
                      (unsigned long long)b->checkpoint);
-    return SINK_FAILED;
+    return sink_waits_out(s, &s->writing, now_us, wait, err);
 }
 
 enum sink_did sink_commit(struct sink *s, uint64_t checkpoint, int64_t now_us, struct sr_wait *wait,
@@ -345,14 +433,15 @@ enum sink_did sink_commit(struct sink *s, uint64_t checkpoint, int64_t now_us, s
             i++;
             continue;
         }
+        if (sink_must_wait(&s->committing, now_us, wait)) return SINK_BUSY;
         struct sr_bytes note = {n->bytes, n->len};
         sr_rc rc = s->node->sink->commit(s->instance, n->checkpoint, note, err);
-        if (rc == SR_EBUSY) return sink_is_busy(s, wait, now_us);
         if (rc != SR_OK) {
             (void)error_wrap(err, "sink '%s', commit of checkpoint %llu", s->node->step,
                              (unsigned long long)n->checkpoint);
-            return SINK_FAILED;
+            return sink_waits_out(s, &s->committing, now_us, wait, err);
         }
+        sink_goes_on(s, &s->committing);
         sink_notes_remove(&s->notes, i);
     }
     return SINK_DONE;

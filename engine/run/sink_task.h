@@ -8,6 +8,9 @@
  * A sink that learns late whether its target takes a row (refuses_late) has the views
  * of such rows kept here, kept.h, so that one can still become a dead letter.
  *
+ * A target that is locked or gone, and a full disk, are waited out (sr_sink_type.can_retry), with
+ * growing delays, as long as the job's sink.retry.timeout says.
+ *
  * The list of all notes that are not committed is part of every checkpoint, so a later one carries
  * what a dropped one prepared. Notes that a call of prepare adds count only if it answers SR_OK; a
  * sink that was busy adds them again. SR_NOTE_STATE notes live until the next prepare.
@@ -16,6 +19,7 @@
 #define SR_RUN_SINK_TASK_H
 
 #include "engine/base/bytes.h"
+#include "engine/base/thread.h"
 #include "engine/data/host.h"
 #include "engine/run/metrics.h"
 
@@ -40,6 +44,22 @@ void sink_notes_done(struct sink_notes *l);
 /* Adds the notes of a part of a checkpoint. SR_ECORRUPT, SR_ENOMEM. */
 sr_rc sink_notes_load(struct sink_notes *l, const void *bytes, size_t len);
 
+/* A fault of the target that is waited out. The task's own, but for what is under the lock. */
+struct sink_patience {
+    bool is_on;
+    int64_t since_us, retry_us; /* monotonic */
+    int64_t delay_us;           /* before the next try */
+};
+
+#define SINK_WORDS_MAX 256u
+
+/* What a sink waits for, for people. */
+struct sink_waiting {
+    struct mutex *lock;
+    int64_t since_us; /* wall clock; 0: it does not wait */
+    char words[SINK_WORDS_MAX];
+};
+
 struct sink {
     const struct plan *plan;
     const struct plan_node *node;
@@ -52,10 +72,12 @@ struct sink {
     struct sr_view *view;    /* being written; NULL: none */
     uint32_t from;           /* its live rows before it are done */
     bool is_dirty;           /* rows were written since the last flush */
-    struct kept *kept;       /* rows that may be refused later; NULL: none are */
-    struct letters *letters; /* of the task, during a call of the sink; NULL: it has none */
-    bool wants_letters;      /* dead letters are to be written before it can go on */
-    bool has_failed;         /* a row that was refused late fails the job */
+    struct sink_patience writing, committing;
+    struct sink_waiting waiting; /* under its lock */
+    struct kept *kept;           /* rows that may be refused later; NULL: none are */
+    struct letters *letters;     /* of the task, during a call of the sink; NULL: it has none */
+    bool wants_letters;          /* dead letters are to be written before it can go on */
+    bool has_failed;             /* a row that was refused late fails the job */
     bool has_said_skipped;
     struct counters count;
     void (*ask)(void *ctx); /* a checkpoint is wanted soon */
@@ -79,6 +101,10 @@ struct sink_conf {
 
 sr_rc sink_open(struct sink *s, const struct sink_conf *conf, struct sr_error *err);
 void sink_close(struct sink *s);
+
+/* What it waits for, and since when of the wall clock; 0: it does not. Any thread, while it is
+ * open. */
+int64_t sink_waits(const struct sink *s, char words[SINK_WORDS_MAX]);
 
 /* No row that comes is older; between views. */
 void sink_watermark(struct sink *s, int64_t watermark);

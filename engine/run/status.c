@@ -100,6 +100,29 @@ static void status_own(const struct supervise *s, struct arena *a, struct run_no
     }
 }
 
+/* The subtask that waits longest tells. */
+static void status_waits_of(const struct sink *sink, struct run_node_status *to)
+{
+    char words[SINK_WORDS_MAX];
+    int64_t since_us = sink_waits(sink, words);
+    if (since_us == 0 || (to->waits_since_us != 0 && to->waits_since_us <= since_us)) return;
+    to->waits_since_us = since_us;
+    memcpy(to->waits_for, words, sizeof(to->waits_for));
+}
+
+/* For which targets sinks wait, and writers of dead letters: told with a task's last node. */
+static void status_waits(const struct supervise *s, struct run_node_status *by_node)
+{
+    const struct crew *c = s->watched;
+    for (uint32_t i = 0; i < c->tasks; i++) {
+        const struct task *t = &c->task[i];
+        if (!status_is_watched(s, t)) continue;
+        struct run_node_status *to = &by_node[t->vertex->node[t->vertex->nodes - 1]];
+        if (t->has_sink) status_waits_of(&t->sink, to);
+        if (t->has_letters) status_waits_of(&t->letters.sink, to);
+    }
+}
+
 static void status_nodes(struct supervise *s, const struct counts *sum, struct run_node_status *out)
 {
     for (uint32_t n = 0; n < s->plan->nodes; n++) {
@@ -137,6 +160,7 @@ void supervise_status(struct supervise *s, struct arena *a, struct run_status *o
         status_nodes(s, sum, node);
         if (s->watched) status_watermarks(s, node);
         if (s->watched) status_own(s, a, node);
+        if (s->watched) status_waits(s, node);
     }
     for (uint32_t i = 0; region && i < s->regions; i++) {
         region[i] = s->region[i].shown;

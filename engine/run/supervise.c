@@ -10,6 +10,9 @@
 #include "engine/base/error.h"
 #include "engine/run/supervise_inner.h"
 
+#define SUPERVISE_WAIT_US     INT64_C(100000) /* before a failure that may pass is tried again */
+#define SUPERVISE_WAIT_MAX_US INT64_C(5000000)
+
 /* --- Asking ---------------------------------------------------------------------------------- */
 
 void supervise_ask(struct supervise *s, enum run_ask what)
@@ -171,6 +174,7 @@ static bool supervise_is_final(const struct supervise *s, const struct sr_error 
     case SR_EABI:
     case SR_ECONFIG:
     case SR_EFINAL:
+    case SR_EACCESS: /* nobody but the user can give a permission */
         return true;
     case SR_OK:
     case SR_ENOMEM:
@@ -178,7 +182,6 @@ static bool supervise_is_final(const struct supervise *s, const struct sr_error 
     case SR_ENOSPC:
     case SR_EABSENT:
     case SR_EEXISTS:
-    case SR_EACCESS:
     case SR_EBUSY:
     case SR_EDATA:
     case SR_ELIMIT:
@@ -220,6 +223,26 @@ static void supervise_take_carry(struct supervise *s)
     s->carried = c->restarts;
     if (*c->first_cause) (void)error_set(&s->cause, SR_EFINAL, "%s", c->first_cause);
     (void)snprintf(s->shown.first_cause, sizeof(s->shown.first_cause), "%s", c->first_cause);
+}
+
+/* Is the failure of a kind that passes, as when a sink waits for its target, and is there time left
+ * to wait? *delay_us: how long. Checkpoints that fail are counted otherwise. */
+static bool supervise_waits_out(struct supervise *s, uint32_t region, const struct sr_error *why,
+                                int64_t now_us, int64_t *delay_us)
+{
+    struct supervise_patience *p = &s->patience;
+    bool is_start = s->phase == PHASE_STARTING || region != CREW_ALL;
+    bool may_pass = why->rc == SR_ENOSPC || why->rc == SR_EBUSY;
+    if (!is_start || !may_pass || !s->has_run || s->restart.strategy == RESTART_NONE) return false;
+    if (!supervise_can_rewind(s)) return false;
+    if (p->delay_us == 0 || p->shown != s->shown.checkpoints_shown) {
+        *p = (struct supervise_patience){
+            .since_us = now_us, .delay_us = SUPERVISE_WAIT_US, .shown = s->shown.checkpoints_shown};
+    }
+    if (now_us - p->since_us >= s->plan->job->settings.sink_retry.us) return false;
+    *delay_us = p->delay_us;
+    p->delay_us = p->delay_us * 2 < SUPERVISE_WAIT_MAX_US ? p->delay_us * 2 : SUPERVISE_WAIT_MAX_US;
+    return true;
 }
 
 /* The region, or the job, waits for its restart. */
@@ -265,7 +288,8 @@ void supervise_failed(struct supervise *s, uint32_t region, const struct sr_erro
         return;
     }
     struct restart_answer answer = {.delay_us = 0};
-    if (blame != BLAME_SET_ASIDE || !supervise_can_rewind(s)) {
+    bool is_set_aside = blame == BLAME_SET_ASIDE && supervise_can_rewind(s);
+    if (!is_set_aside && !supervise_waits_out(s, region, why, now_us, &answer.delay_us)) {
         answer = restart_failed(&s->restart, now_us, s->env->random(s->env));
     }
     supervise_carry(s);

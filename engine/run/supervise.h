@@ -72,6 +72,9 @@ struct run_node_status {
     int64_t in, out, filtered, late, absorbed, skipped, dead; /* rows */
     int64_t bytes_in, bytes_out, bytes_total; /* sources: of known splits; -1: not known */
     int64_t watermark_ms;                     /* SR_WATERMARK_NONE: none */
+    int64_t waits_since_us; /* wall clock: its target, or that of its dead letters, is waited for;
+                               0: it is not */
+    char waits_for[256];    /* why */
     uint32_t owns;
     struct run_own_count *own; /* sums over the subtasks, by name */
 };

@@ -32,6 +32,13 @@
 enum phase { PHASE_STARTING, PHASE_RUNNING, PHASE_PAUSING, PHASE_ENDED };
 enum goal { GOAL_RUN, GOAL_FINISH, GOAL_LEAVE, GOAL_SUSPEND, GOAL_STOP };
 
+/* Failures in a row for a full disk or a locked target, which are waited out for a while without
+ * being counted by the restart strategy. */
+struct supervise_patience {
+    int64_t since_us, delay_us; /* delay 0: none */
+    uint64_t shown;             /* checkpoints, when it began: one more ends it */
+};
+
 /* What the supervisor knows of a region. */
 struct supervise_region {
     struct run_region_status shown; /* looked at by other threads, under the lock */
@@ -79,6 +86,7 @@ struct supervise {
     struct sr_error error; /* of the end */
     struct sr_error cause; /* the first one; rc SR_OK: none */
     struct restart restart;
+    struct supervise_patience patience;
     uint32_t carried;       /* restarts before this process */
     int64_t resume_us;      /* PAUSING: until then */
     struct arena *restored; /* of the manifest that the attempt began with; NULL: conf.restore */

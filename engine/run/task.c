@@ -5,6 +5,8 @@
 
 #include "engine/base/error.h"
 
+#define TASK_WALL_US INT64_C(1000000) /* how long nobody looks at the wall clock */
+
 /* --- Telling ---------------------------------------------------------------------------------- */
 
 static void task_report(struct task *t, struct report *r)
@@ -570,7 +572,9 @@ static enum task_did task_wake(struct task *t, int64_t now_us, struct task_waits
     if (chain_wake(&t->chain, wall_ms, &did, &next_ms, err) != SR_OK) return TASK_FAILED;
     if (did) return TASK_DID;
     if (next_ms != SR_WAKE_NEVER) {
-        struct sr_wait wait = {.fd = -1, .until_us = now_us + (next_ms * 1000 - wall_us)};
+        int64_t in_us = next_ms * 1000 - wall_us;
+        if (in_us > TASK_WALL_US) in_us = TASK_WALL_US; /* the wall clock may be set meanwhile */
+        struct sr_wait wait = {.fd = -1, .until_us = now_us + in_us};
         task_wait(waits, &wait);
     }
     return TASK_NOTHING;

@@ -96,5 +96,6 @@ def a_region_that_waits_is_in_the_last_checkpoint(p):
     assert child.wait(20) == 0, child.stderr.read()
     done = p.start("run", p.dir / "two.yaml", "--continue")
     wait_for("the rest", lambda: rows(p, "bad-out") == [1, 2, 3, 4, 5] and rows(p, "good-out") == [1, 2, 3, 4])
+    wait_for("the job", lambda: p.status())
     ok(p.run("cancel"))
     assert done.wait(20) == 0

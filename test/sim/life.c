@@ -244,6 +244,27 @@ static void life_ask(struct life *l)
 
 static bool life_all_asleep(const struct life *l) { return (l->live & ~l->asleep) == 0; }
 
+/* Somebody sets the wall clock, or sets it right. */
+static void life_set_clock(struct world *w)
+{
+    static const int64_t by_us[] = {1000000, 3600000000, 86400000000, INT64_C(31557600000000)};
+    if (!w->scene.sets_clock || world_below(w, 400) > 0) {
+        return;
+    }
+    int64_t off_us = by_us[world_below(w, 4)] * (int64_t)(1 + world_below(w, 9));
+    switch (w->is_calm ? 0 : world_below(w, 3)) {
+    case 0:
+        w->wall_off_us = 0;
+        break;
+    case 1:
+        w->wall_off_us += off_us;
+        break;
+    default:
+        w->wall_off_us -= off_us;
+    }
+    world_trace(w, "clock", (uint64_t)w->wall_off_us, 0);
+}
+
 /* Steps whoever, until the job has ended (true), the process is dead or broken, or `until`. */
 static bool life_run(struct life *l, uint64_t until)
 {
@@ -261,6 +282,7 @@ static bool life_run(struct life *l, uint64_t until)
         }
         w->now_us += world_below(w, 40);
         disk_set_time(w->disk, w->now_us);
+        life_set_clock(w);
         uint32_t tasks = l->crew ? l->crew->tasks : 0;
         uint32_t who = world_below(w, tasks + 1);
         if (who < tasks) {

@@ -28,6 +28,7 @@ static void scene_draw_faults(struct scene *s)
 {
     uint64_t seed = s->seed;
     s->loses_power = scene_draw(seed, 20, 3) > 0;
+    s->sets_clock = scene_draw(seed, 48, s->is_proctime ? 2 : 6) == 0;
     s->is_rotting = scene_draw(seed, 26, 2) == 0;
     s->disk_ppm = scene_draw(seed, 21, 4) == 0 ? 500 : 0;
     s->space_ppm = scene_draw(seed, 22, 6) == 0 ? 1000 : 0;
@@ -106,9 +107,11 @@ void scene_print(const struct scene *s, FILE *to)
         fprintf(to, " %u", s->parallelism[i]);
     }
     fprintf(to,
-            ", quiet %u ms, sinks %u, faults ppm: disk %u space %u sync %u source %u remote %u%s\n",
+            ", quiet %u ms, sinks %u, faults ppm: disk %u space %u sync %u source %u remote "
+            "%u%s%s\n",
             s->quiet_ms, s->sinks, s->disk_ppm, s->space_ppm, s->sync_ppm, s->source_ppm,
-            s->remote_ppm, s->loses_power ? ", power" : "");
+            s->remote_ppm, s->loses_power ? ", power" : "",
+            s->sets_clock ? ", sets the clock" : "");
 }
 
 struct scene_row scene_row(const struct scene *s, uint32_t split, uint32_t i)
@@ -204,10 +207,11 @@ static void scene_add_source(const struct scene *s, const char *name, struct sce
 
 static void scene_add_quiet(const struct scene *s, struct scene_text *t)
 {
-    scene_add(t,
-              "  quiet:\n    connector: sim\n    quiet: true\n    schema: {split: INT, seq: INT, k: "
-              "INT, v: INT, at: BIGINT, ts: TIMESTAMP(3)%s}\n",
-              s->is_proctime ? ", now: AS PROCTIME()" : "");
+    scene_add(
+        t,
+        "  quiet:\n    connector: sim\n    quiet: true\n    schema: {split: INT, seq: INT, k: "
+        "INT, v: INT, at: BIGINT, ts: TIMESTAMP(3)%s}\n",
+        s->is_proctime ? ", now: AS PROCTIME()" : "");
     scene_add_watermark(s, t);
     if (s->shape == SCENE_WINDOWS) {
         scene_add(t, "    scan.watermark.idle-timeout: 10 ms\n");

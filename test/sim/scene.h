@@ -52,6 +52,7 @@ struct scene {
     uint32_t disk_ppm, space_ppm, sync_ppm; /* chances of a disk call to fail */
     uint32_t source_ppm, remote_ppm;        /* of a poll, of a commit */
     bool is_rotting;                        /* stored bytes go bad often */
+    bool sets_clock;                        /* by seconds to years, forwards and back */
     bool loses_power;                       /* crashes may lose what was not synced */
 };
 

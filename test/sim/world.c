@@ -252,7 +252,8 @@ static int64_t world_mono(const struct env *e) { return ((const struct world *)e
 
 static int64_t world_wall(const struct env *e)
 {
-    return ((const struct world *)e->ctx)->now_us + INT64_C(1700000000000000);
+    const struct world *w = e->ctx;
+    return w->now_us + w->wall_off_us + INT64_C(1700000000000000);
 }
 
 static uint64_t world_env_random(const struct env *e) { return world_random(e->ctx); }

@@ -40,7 +40,8 @@ struct remote {
 struct world {
     struct scene scene;
     uint64_t random;
-    int64_t now_us; /* monotonic; the wall clock is beside it */
+    int64_t now_us;      /* monotonic; the wall clock is beside it */
+    int64_t wall_off_us; /* what somebody set it to, less what it should be */
     struct disk *disk;
     struct sqlite_vfs *vfs;
     struct env env;

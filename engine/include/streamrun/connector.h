@@ -270,6 +270,11 @@ struct sr_sink_type {
      * in a way of its own (names of directories). At plan time, after check; NULL: it sees all. */
     void (*leave_out)(const void *conf, const struct sr_schema *schema, bool *left_out);
     const char *keeps; /* for people: "exactly-once: ..., by what means", as far as it goes */
+    /* A write, flush or prepare that failed with SR_ENOSPC or SR_EABSENT may be made again: rows
+     * that it said are done are taken, the others are not, and no file was synced in vain. The
+     * engine waits and does so, as long as `sink.retry.timeout` says. A commit, which is
+     * idempotent, it always makes again after these, and after SR_EBUSY. */
+    bool can_retry;
 };
 
 #endif
