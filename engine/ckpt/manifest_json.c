@@ -72,6 +72,23 @@ static int manifest_json_counters(json_t *o, const struct manifest *m)
     return bad;
 }
 
+/* The same under the names of Flink's REST API. */
+static int manifest_json_rest(json_t *o, const struct manifest *m)
+{
+    int64_t begin = m->started_us / 1000, end = m->ended_us / 1000;
+    uint64_t bytes = manifest_bytes(m);
+    int bad = 0;
+    bad |= manifest_json_number(o, "id", m->checkpoint);
+    bad |= manifest_json_text(o, "status", "COMPLETED");
+    bad |= json_object_set_new(o, "is_savepoint", json_boolean(m->kind == MANIFEST_SAVEPOINT));
+    bad |= json_object_set_new(o, "trigger_timestamp", json_integer(begin));
+    bad |= json_object_set_new(o, "latest_ack_timestamp", json_integer(end));
+    bad |= json_object_set_new(o, "end_to_end_duration", json_integer(end - begin));
+    bad |= manifest_json_number(o, "checkpointed_size", bytes);
+    bad |= manifest_json_number(o, "state_size", bytes);
+    return bad;
+}
+
 const char *manifest_json(struct arena *a, const struct manifest *m)
 {
     json_t *o = json_object();
@@ -88,6 +105,7 @@ const char *manifest_json(struct arena *a, const struct manifest *m)
     bad |= manifest_json_text(o, "run", manifest_end_name(m->end));
     bad |= manifest_json_time(o, "started", m->started_us);
     bad |= manifest_json_time(o, "ended", m->ended_us);
+    bad |= manifest_json_rest(o, m);
     bad |= manifest_json_number(o, "max-parallelism", m->max_parallelism);
     bad |= manifest_json_text(o, "made-by", m->made_by);
     bad |= manifest_json_number(o, "bytes", manifest_bytes(m));
