@@ -276,6 +276,10 @@ static void run_choose_lineage(struct run *r)
 static void run_claim(const struct run *r)
 {
     struct sr_error err = {0};
+    bool is_fresh = !r->restore && !args_has(r->args, "continue") && !args_has(r->args, "standby");
+    if (is_fresh && r->guard.deaths == 0 && store_claim(r->store, NULL, 0, false, &err) != SR_OK) {
+        cli_note(r->c, "warning: %s", err.words);
+    }
     bool is_new = r->restore && r->restore->lineage != r->lineage;
     if (!is_new || !r->restore_path || r->guard.deaths > 0) return;
     if (!r->claim_path && !store_is_durable(r->store)) return;
@@ -630,10 +634,20 @@ static void run_guard_cancel(void *ctx)
     r->store = NULL;
 }
 
+/* The engine was killed once too often: the job has failed. */
 static void run_guard_failed(void *ctx, const char *words)
 {
-    (void)ctx;
+    struct run *r = ctx;
+    struct sr_error err = {0};
     (void)words;
+    if (!retention_deletes(&r->loaded.job->settings, RUN_FAILED)) return;
+    if (store_open(&r->store, &r->c->env, &r->store_conf, &err) == SR_OK) {
+        run_retire(r, RUN_FAILED);
+    } else {
+        cli_note(r->c, "warning: the job's checkpoints could not be deleted: %s", err.words);
+    }
+    store_close(r->store);
+    r->store = NULL;
 }
 
 /* Answers in the engine, and at the end in the guard: *is_engine. */

@@ -135,13 +135,18 @@ static sr_rc claim_remove(struct store *s, struct sr_error *err)
     return rc;
 }
 
+sr_rc claim_forget(struct store *s, struct sr_error *err)
+{
+    const char *file = claim_file(s, s->arena);
+    s->claim = NULL;
+    return file ? durable_remove(s->env, file, err) : claim_no_memory(err);
+}
+
 sr_rc claim_release(struct store *s, struct sr_error *err)
 {
     sr_rc rc = s->claim->is_owned ? claim_remove(s, err) : SR_OK;
     if (rc != SR_OK && rc != SR_EABSENT) {
         return rc;
     }
-    const char *file = claim_file(s, s->arena);
-    s->claim = NULL;
-    return file ? durable_remove(s->env, file, err) : claim_no_memory(err);
+    return claim_forget(s, err);
 }

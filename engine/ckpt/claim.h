@@ -29,6 +29,7 @@ sr_rc claim_load(struct store *s, struct sr_error *err);
 /* Takes the place of an older claim, which is then nobody's. */
 sr_rc claim_save(struct store *s, const char *entry_path, uint64_t lineage, bool is_owned,
                  struct sr_error *err);
+sr_rc claim_forget(struct store *s, struct sr_error *err);
 /* Deletes what is claimed, and forgets it. What is gone already is fine; what is held by a running
  * job stays claimed (SR_EBUSY). */
 sr_rc claim_release(struct store *s, struct sr_error *err);

@@ -368,10 +368,13 @@ sr_rc store_claim(struct store *s, const char *entry_path, uint64_t lineage, boo
                   struct sr_error *err)
 {
     sr_rc rc = store_check_alive(s, err);
-    if (rc == SR_OK && !s->type->claim_name) {
+    if (rc == SR_OK && entry_path && !s->type->claim_name) {
         rc = error_set(err, SR_EMISFIT,
                        "checkpoints in memory die with the process, so %s is not claimed",
                        entry_path);
+    }
+    if (rc == SR_OK && !entry_path) {
+        return s->claim ? claim_forget(s, err) : SR_OK;
     }
     return rc == SR_OK ? claim_save(s, entry_path, lineage, is_owned, err) : rc;
 }

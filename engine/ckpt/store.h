@@ -159,7 +159,8 @@ sr_rc store_mark_end(struct store *s, enum manifest_end end, struct sr_error *er
 sr_rc store_delete(struct store *s, uint64_t lineage, uint64_t number, struct sr_error *err);
 /* The lineage begins with the checkpoint or savepoint at a found entry's path. With is_owned it is
  * the lineage's from now on: store_retain deletes it when `retained` newer ones are shown. Durable:
- * later runs keep to it. A store that dies with the process keeps nothing: SR_EMISFIT. */
+ * later runs keep to it. entry_path NULL: it begins with nothing, and what was noted is forgotten.
+ * A store that dies with the process keeps nothing: SR_EMISFIT. */
 sr_rc store_claim(struct store *s, const char *entry_path, uint64_t lineage, bool is_owned,
                   struct sr_error *err);
 /* What a lineage began with that has no checkpoint of its own yet; NULL: there is none. *is_owned

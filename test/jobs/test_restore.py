@@ -195,7 +195,10 @@ def a_run_that_was_killed_before_its_first_checkpoint_goes_on_from_where_it_bega
         child.kill()
         child.wait()
         assert not checkpoints(p, fresh)
+        noted = list(p.dir.glob("store-of-its-own*claimed")) + list((p.dir / "store-of-its-own").glob("*/claimed"))
+        assert len(noted) == 1, noted
         go_on(p, text)
+        assert not noted[0].exists()
         assert table(p) == sums(400)
         assert checkpoints(p, url)[-1]["path"] == path
         rows(p, "more", 400, 10)
