@@ -48,15 +48,14 @@ static sr_rc frozen_failed(const struct state *s, sr_rc rc, struct sr_error *err
     return error_set(err, rc, "%s: its state cannot be saved: %s", s->uid, rc_words(rc));
 }
 
-sr_rc state_freeze(struct sr_state *head, struct frozen **out, struct sr_error *err)
+static sr_rc frozen_new(struct state *s, struct frozen **out, struct sr_error *err)
 {
-    struct state *s = (struct state *)head;
     struct frozen *f = calloc(1, sizeof(*f));
     if (!f) {
         return frozen_failed(s, SR_ENOMEM, err);
     }
     f->origin = s;
-    f->head = *head;
+    f->head = s->head;
     f->group_first = s->group_first;
     f->groups = s->group_end - s->group_first;
     sr_rc rc = SR_OK;
@@ -74,6 +73,11 @@ sr_rc state_freeze(struct sr_state *head, struct frozen **out, struct sr_error *
     (void)atomic_fetch_add_explicit(&s->refs, 1, memory_order_relaxed);
     *out = f;
     return SR_OK;
+}
+
+sr_rc state_freeze(struct sr_state *s, struct frozen **out, struct sr_error *err)
+{
+    return frozen_new((struct state *)s, out, err);
 }
 
 sr_rc frozen_save(struct frozen *f, struct sr_out *out, bool *is_done, struct sr_error *err)

@@ -290,7 +290,14 @@ static sr_rc map_hand_out(struct map *m, const uint32_t *slot, uint32_t count)
 }
 
 /* Reading a map may move its pages, which nobody sees. */
-static struct map *map_mutable(const struct sr_map *head) { return (struct map *)(uintptr_t)head; }
+static struct map *map_mutable(const struct sr_map *head)
+{
+    union {
+        const struct sr_map *read;
+        struct map *write;
+    } as = {.read = head};
+    return as.write;
+}
 
 static sr_rc map_find_or_add(struct sr_map *head, const struct sr_map_keys *k, uint32_t *slot,
                              bool *is_new)

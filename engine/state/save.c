@@ -175,7 +175,7 @@ static sr_rc save_counted(struct frozen *f, struct sr_out *out)
     s->phase = SAVE_FILL;
     /* All at once, because growing moves it, and the kernel stops the whole process for that. Where
      * so much is not to be had it grows all the same. */
-    (void)sr_out_room(out, s->room + filled * SAVE_GROUP_HEAD + sizeof(filled));
+    (void)sr_out_room(out, s->room + (size_t)filled * SAVE_GROUP_HEAD + sizeof(filled));
     return s->leader && bytes_put_u32(out, filled) ? SR_OK : SR_ENOMEM;
 }
 
