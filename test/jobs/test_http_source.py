@@ -349,3 +349,25 @@ def a_damaged_journal_ends_the_job_and_a_torn_one_loses_what_was_not_answered(p)
     hook = Hook(p, path, "-D", "execution.checkpointing.interval=20ms")
     wait_for("the rows", lambda: sorted(written(p)) == ["first", "second"] if (p.dir / "out").is_dir() else False)
     hook.stop()
+
+
+@test
+def a_record_that_fails_the_job_is_set_aside_and_it_listens_again_at_its_port(p):
+    port = free_port()
+    text = (JOB % ("20ms", f"127.0.0.1:{port}", "    journal: kept\n    format: json", "{id: INT}")).replace("format: raw}", "format: json}")
+    hook = Hook(p, p.write("job.yaml", text + "dead-letter: {connector: filesystem, path: dead/, format: json}\n"), "-D",
+                "restart-strategy.fixed-delay.attempts=10").ready()
+    assert hook.send(b'{"id": 1}\n{"id": \n{"id": 2}\n')[0] == 200
+
+    def sent():
+        try:
+            return hook.send(b'{"id": 3}')[0] == 200
+        except (OSError, http.client.HTTPException):
+            return False  # between two attempts
+
+    wait_for("the poison record set aside", lambda: list((p.dir / "dead").glob("part-*")) if (p.dir / "dead").is_dir() else [])
+    wait_for("the server", sent)
+    wait_for("the rows", lambda: [json.loads(r)["id"] for r in written(p)].count(3) == 1)
+    hook.stop()
+    assert sorted(json.loads(r)["id"] for r in written(p)) == [1, 2, 3], written(p)
+    assert hook.words().count(b"listens at") >= 3, hook.words()
