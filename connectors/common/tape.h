@@ -22,15 +22,16 @@
 
 /* The options of a source that may have a journal, and what it keeps then. `lost`: what is lost
  * with the process beside what was taken and not synced. */
-#define JOURNAL_OPTS(type, dir_field, max_field, lost)                                           \
-    SR_OPT(type, "journal", dir_field, .flags = SR_OPT_OURS | SR_OPT_PATH,                       \
-           .doc = "A directory where everything is written and synced before it is processed, "  \
-                  "and read again after a crash: exactly-once from there on. What was read and " \
-                  "not synced yet when the process ends is lost, and " lost "."),                \
-        SR_OPT(type, "journal.max-size", max_field, .def = "1 gb", .min = JOURNAL_BYTES_MIN,     \
-               .max = INT64_C(1) << 50, .flags = SR_OPT_OURS,                                    \
-               .doc = "Bytes of the journal; a checkpoint empties it. When it is full, reading " \
-                      "waits.")
+#define JOURNAL_OPTS(type, dir_field, max_field, lost)                                             \
+    SR_OPT(type, "journal", dir_field, .flags = SR_OPT_OURS | SR_OPT_PATH,                         \
+           .doc = "A directory where everything is written and synced before it is processed, "    \
+                  "and read again after a crash: exactly-once from there on. What was read and "   \
+                  "not synced yet when the process ends is lost, and " lost "."),                  \
+        SR_OPT(type, "journal.max-size", max_field, .def = "1 gb", .min = JOURNAL_BYTES_MIN,       \
+               .max = INT64_C(1) << 50, .flags = SR_OPT_OURS,                                      \
+               .doc =                                                                              \
+                   "Bytes of the journal; a checkpoint empties it. When it is full, nothing more " \
+                   "is taken until then.")
 #define JOURNAL_KEEPS                                                                             \
     "nothing: its paths have no guarantee; with a `journal`, the record from the moment on when " \
     "it is synced there"
