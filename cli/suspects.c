@@ -8,13 +8,21 @@
 
 #include "engine/base/error.h"
 
-/* Shared, so that what was written is there after the process died. */
+#define SUSPECTS_TRIES 3 /* to remove a file that is of no use any more */
+
+/* Shared, so that what was written is there after the process died. Its room is taken at once: on a
+ * disk that is full later, a page that has none would kill the process. */
 static struct crumbs *suspects_map(const char *path)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0) return NULL;
     void *at = MAP_FAILED;
-    if (ftruncate(fd, (off_t)sizeof(struct crumbs)) == 0) {
+    off_t size = (off_t)sizeof(struct crumbs);
+    int failed = ftruncate(fd, size) == 0 ? posix_fallocate(fd, 0, size) : errno;
+    if (failed) {
+        (void)unlink(path); /* of no use without its room */
+        errno = failed;
+    } else {
         at = mmap(NULL, sizeof(struct crumbs), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     }
     (void)close(fd); /* the mapping stays */
@@ -70,10 +78,11 @@ sr_rc suspects_inherit(struct suspects *s, const struct cli *c, struct store *st
 
 void suspects_close(struct suspects *s, const struct cli *c, bool is_fenced)
 {
-    struct sr_error ignored; /* an empty one left behind does no harm */
+    struct sr_error ignored; /* what stays is taken by the next run, and removed at its end */
     if (s->crumbs) (void)munmap(s->crumbs, sizeof(struct crumbs));
-    if (s->crumbs_path && !is_fenced) {
-        (void)c->env.files->remove(c->env.files, s->crumbs_path, &ignored);
+    sr_rc rc = s->crumbs_path && !is_fenced ? SR_EIO : SR_OK;
+    for (int i = 0; i < SUSPECTS_TRIES && rc != SR_OK && rc != SR_EABSENT; i++) {
+        rc = c->env.files->remove(c->env.files, s->crumbs_path, &ignored);
     }
     s->crumbs = NULL;
 }

@@ -16,6 +16,7 @@
 #include "engine/base/calendar.h"
 #include "engine/base/env.h"
 #include "engine/base/error.h"
+#include "engine/base/room.h"
 
 struct sr_file {
     int fd;
@@ -220,23 +221,25 @@ static int posix_compare_names(const void *a, const void *b)
     return strcmp(*x, *y);
 }
 
-/* Adds one name, keeping the array ended by NULL; it doubles at powers of two. */
-static bool posix_add_name(char ***names, size_t count, const char *name)
+struct posix_names {
+    char **name; /* ended by NULL */
+    uint32_t count, space;
+};
+
+/* Adds one, and keeps the end. */
+static bool posix_add_name(struct posix_names *l, const char *name)
 {
-    if ((count & (count + 1)) == 0) {
-        char **grown = realloc(*names, sizeof(char *) * (count + 1) * 2);
-        if (!grown) {
-            return false;
-        }
-        *names = grown;
+    char **grown = room_for((void *)l->name, l->count, 2, &l->space, sizeof(char *));
+    if (!grown) {
+        return false;
     }
-    (*names)[count] = strdup(name);
-    (*names)[count + 1] = NULL;
-    return (*names)[count] != NULL;
+    l->name = grown;
+    l->name[l->count] = name ? strdup(name) : NULL;
+    l->name[l->count + 1] = NULL;
+    return !name || l->name[l->count++] != NULL;
 }
 
-static sr_rc posix_list_from(DIR *d, const char *dir, char ***names, size_t *count,
-                             struct sr_error *err)
+static sr_rc posix_list_from(DIR *d, const char *dir, struct posix_names *l, struct sr_error *err)
 {
     for (;;) {
         errno = 0;
@@ -248,10 +251,9 @@ static sr_rc posix_list_from(DIR *d, const char *dir, char ***names, size_t *cou
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) {
             continue;
         }
-        if (!posix_add_name(names, *count, e->d_name)) {
+        if (!posix_add_name(l, e->d_name)) {
             return error_set(err, SR_ENOMEM, "list %s: out of memory", dir);
         }
-        ++*count;
     }
 }
 
@@ -262,21 +264,15 @@ static sr_rc posix_list(const struct sr_files *fs, const char *dir, char ***name
     if (!d) {
         return error_errno(err, errno, "list", dir);
     }
-    sr_rc rc = SR_OK;
-    size_t count = 0;
-    char **found = calloc(2, sizeof(char *));
-    if (!found) {
-        rc = error_set(err, SR_ENOMEM, "list %s: out of memory", dir);
-        goto out;
-    }
-    rc = posix_list_from(d, dir, &found, &count, err);
+    struct posix_names l = {.name = NULL};
+    sr_rc rc = posix_add_name(&l, NULL) ? posix_list_from(d, dir, &l, err)
+                                        : error_set(err, SR_ENOMEM, "list %s: out of memory", dir);
     if (rc == SR_OK) {
-        qsort(found, count, sizeof(char *), posix_compare_names);
-        *names = found;
-        found = NULL;
+        qsort(l.name, l.count, sizeof(char *), posix_compare_names);
+        *names = l.name;
+        l.name = NULL;
     }
-out:
-    posix_names_free(fs, found);
+    posix_names_free(fs, l.name);
     (void)closedir(d); /* was only read */
     return rc;
 }

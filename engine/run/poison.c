@@ -11,6 +11,7 @@
 #include "engine/ckpt/durable.h"
 
 #define POISON_VERSION    2u
+#define POISON_TRIES      3 /* to remove the list when nobody needs it any more */
 #define POISON_FILE_BYTES ((size_t)64 << 20) /* no file of ours is larger */
 
 /* --- Records ---------------------------------------------------------------------------------- */
@@ -267,8 +268,11 @@ sr_rc poison_forgive(struct poison *p, struct sr_error *err)
 
 void poison_forget(struct poison *p)
 {
-    struct sr_error ignored; /* next time it is only counted on */
-    if (p->path && p->records > 0) (void)p->env->files->remove(p->env->files, p->path, &ignored);
+    struct sr_error ignored; /* what stays is only counted on by the next run */
+    sr_rc rc = p->path && p->records > 0 ? SR_EIO : SR_OK;
+    for (int i = 0; i < POISON_TRIES && rc != SR_OK && rc != SR_EABSENT; i++) {
+        rc = p->env->files->remove(p->env->files, p->path, &ignored);
+    }
     poison_close(p);
     p->suspects = 0;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/base/assert.h"
+#include "engine/base/room.h"
 
 #define HEAP_OFFSET_BITS 17u
 #define HEAP_CHUNK_MIN   4096u
@@ -44,15 +45,11 @@ static sr_rc heap_place(struct heap *h, uint32_t *place)
     if (h->chunks == HEAP_CHUNKS_MAX) {
         return SR_ELIMIT;
     }
-    if (h->chunks == h->room) {
-        uint32_t room = h->room ? h->room * 2 : 8;
-        struct heap_chunk *chunk = realloc(h->chunk, room * sizeof(*chunk));
-        if (!chunk) {
-            return SR_ENOMEM;
-        }
-        h->chunk = chunk;
-        h->room = room;
+    struct heap_chunk *chunk = room_for_one(h->chunk, h->chunks, &h->room, sizeof(*chunk));
+    if (!chunk) {
+        return SR_ENOMEM;
     }
+    h->chunk = chunk;
     *place = h->chunks++;
     h->chunk[*place] = (struct heap_chunk){0};
     return SR_OK;

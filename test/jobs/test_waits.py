@@ -110,6 +110,32 @@ def redo_files_wait_for_room_too(p):
 
 
 @test
+def a_disk_without_a_byte_left_kills_no_process(p):
+    """Bread crumbs lie in a mapped file: a page of it that the disk had no room for would be a SIGBUS."""
+    if not may_mount():
+        print("-- a_disk_without_a_byte_left_kills_no_process: nothing can be mounted here")
+        return
+    with Small(p) as small:
+        (p.dir / "in").mkdir()
+        job = p.write("job.yaml", FILES.format(dir=small, out=p.dir / "out"))
+        child = p.start("run", job, "-p", "8", "-D", "execution.checkpointing.tolerable-failed-checkpoints=1000000")
+        wait_for("a checkpoint", lambda: p.status() and p.status()["checkpoints"]["completed"] > 0)
+        with open(small / "filler", "wb", buffering=0) as f:
+            try:
+                while f.write(bytes(4096)):
+                    pass
+            except OSError:
+                pass
+        for i in range(10):
+            p.write(f"in/{i}.txt", numbers(100 * i, 100 * (i + 1)))
+        wait_for("failed checkpoints", lambda: p.status()["checkpoints"]["failed"] > 3)
+        (small / "filler").unlink()
+        wait_for("all rows", lambda: is_all(p, p.dir / "out", 1000))
+        child.terminate()
+        ended(child)
+
+
+@test
 def a_target_that_is_locked_for_long_is_waited_for(p):
     p.write("in/1.txt", numbers(0, 10))
     job = p.write("job.yaml", FILES.format(dir=p.dir, out="x").replace(

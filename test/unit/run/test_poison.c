@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "engine/run/crumbs.h"
 #include "engine/run/poison.h"
 #include "test/unit/unit.h"
 
@@ -117,46 +116,41 @@ START_TEST(over_processes)
 }
 END_TEST
 
-/* A process that died leaves crumbs; one that ended leaves none. */
-START_TEST(crumbs)
+/* A file that cannot be removed at the first try is removed at the second; a copy that was lent
+ * knows what the list does. */
+static int removes_that_fail;
+static sr_rc remove_later(const struct sr_files *fs, const char *at, struct sr_error *e)
 {
-    struct poison p;
-    struct crumbs *c = calloc(1, sizeof(*c));
+    struct env posix = env_posix(SR_LOG_ERROR);
+    (void)fs;
+    if (removes_that_fail-- > 0) return e->rc = SR_EIO;
+    return posix.files->remove(posix.files, at, e);
+}
+
+START_TEST(the_list_goes_when_the_job_has_finished)
+{
+    struct poison p, lent;
     setup();
+    struct sr_files files = *env.files;
+    files.remove = remove_later;
+    env.files = &files;
     open_list(&p);
-    ck_assert_int_eq(crumbs_take(c, &p, &err), SR_OK); /* a new file */
-    crumbs_begin(c);
-    struct sr_home *h = home_new();
-    struct sr_view *v = view_new(h, 0);
-    v->origin = origin_new(h);
-    v->origin->split = buffer_new(h, 8);
-    memcpy(v->origin->split->data, "s", 2);
-    v->origin->base = 5;
-    v->rows = v->picked = 10;
-    struct plan_node node = {.uid = "in"};
-    struct plan plan = {.nodes = 1, .node = &node};
-    crumbs_set(&c->crumb[3], &plan, "t", v);
-    crumbs_set(NULL, &plan, "t", v);
-    ck_assert_int_eq(crumbs_take(c, &p, &err), SR_OK);
-    ck_assert_uint_eq(p.suspects, 1);
-    ck_assert_int_eq(p.record[0].from, 5);
-    ck_assert_int_eq(p.record[0].to, 14);
-    ck_assert(p.record[0].is_crash);
-    crumbs_begin(c);
-    crumbs_set(&c->crumb[3], &plan, "t", v);
-    crumbs_clear(&c->crumb[3]);
-    ck_assert_int_eq(crumbs_take(c, &p, &err), SR_OK);
-    ck_assert_uint_eq(p.record[0].failures, 1);
-    crumbs_set(&c->crumb[3], &plan, "t", v);
-    crumbs_end(c);
-    ck_assert_int_eq(crumbs_take(c, &p, &err), SR_OK);
-    ck_assert_uint_eq(p.record[0].failures, 1);
-    view_release(v);
-    home_close(h);
+    for (int i = 0; i < 3; i++) {
+        fail(&p, 7, 7);
+    }
+    ck_assert_int_eq(poison_condemn(&p, &err), SR_OK);
+    fail(&p, 9, 9);
+    ck_assert_int_eq(poison_lend(&lent, &p, &err), SR_OK);
+    ck_assert_ptr_nonnull(poison_find(&lent, "in", "s", 7));
+    ck_assert(poison_has_suspect(&lent, "in", "s", 9, 9));
+    removes_that_fail = 1;
     poison_forget(&p);
-    free(c);
+    ck_assert_ptr_nonnull(poison_find(&lent, "in", "s", 7)); /* of its own */
+    poison_close(&lent);
+    ck_assert_int_ne(access(path, F_OK), 0);
     done();
 }
 END_TEST
 
-UNIT_MAIN("run: poison", in_a_row, a_range_narrows, over_processes, crumbs)
+UNIT_MAIN("run: poison", in_a_row, a_range_narrows, over_processes,
+          the_list_goes_when_the_job_has_finished)

@@ -75,6 +75,55 @@ START_TEST(test_without_interval_all_is_shown_at_the_end)
 }
 END_TEST
 
+static bool waits(const struct world *w, struct supervise *s)
+{
+    struct arena *a = arena_new();
+    struct run_status status;
+    supervise_status(s, a, &status);
+    const struct run_node_status *sink = &status.node[3];
+    bool does = strstr(sink->waits_for, "busy") && sink->waits_since_us > 0 &&
+                sink->waits_since_us <= status.now_us;
+    (void)w;
+    arena_free(a);
+    return does;
+}
+
+/* A target that is not to be had is waited for, seen by all, up to the job's limit; then the
+ * restart strategy decides. */
+START_TEST(test_a_sink_waits_for_its_target)
+{
+    for (int has_limit = 0; has_limit < 2; has_limit++) {
+        struct world w;
+        world_init(&w, 77);
+        w.rows = 300;
+        w.busy_commit = 1000;
+        w.restart = RESTART_NONE;
+        w.retry_us = has_limit ? 3000000 : 0;
+        w.interval_us = 20000;
+        struct store *store = world_store(&w);
+        struct supervise *s = start(&w, store, NULL);
+        ck_assert(world_run(&w, s, 100000, waits));
+        int64_t since_us = w.now_us;
+        if (has_limit) {
+            ck_assert(!world_run(&w, s, 4000000, NULL));
+            struct sr_error err;
+            ck_assert_int_eq(supervise_end(s, &err), RUN_FAILED);
+            ck_assert_ptr_nonnull(strstr(err.words, "sink.retry.timeout"));
+            ck_assert_int_ge(w.now_us - since_us, 2900000);
+        } else {
+            w.busy_commit = 0;
+            ck_assert(!world_run(&w, s, 4000000, NULL));
+            expect_end(s, RUN_FINISHED);
+            ck_assert_ptr_null(world_check(&w));
+            ck_assert(!waits(&w, s));
+        }
+        supervise_free(s);
+        store_close(store);
+        world_done(&w);
+    }
+}
+END_TEST
+
 /* Whatever fails and wherever, a restart from the newest checkpoint repeats nothing and loses
  * nothing; what the job counts says the same. */
 START_TEST(test_restarts_keep_exactly_once)
@@ -382,6 +431,7 @@ END_TEST
 
 UNIT_MAIN("run: supervise", test_bounded_job_finishes,
           test_without_interval_all_is_shown_at_the_end, test_restarts_keep_exactly_once,
-          test_rescale_after_death_keeps_exactly_once, test_dropped_checkpoints,
-          test_several_at_once, test_intolerable_checkpoints, test_sink_asks_for_checkpoints,
-          test_suspend_and_go_on, test_cancel, test_no_restart, test_state_that_nobody_claims)
+          test_a_sink_waits_for_its_target, test_rescale_after_death_keeps_exactly_once,
+          test_dropped_checkpoints, test_several_at_once, test_intolerable_checkpoints,
+          test_sink_asks_for_checkpoints, test_suspend_and_go_on, test_cancel, test_no_restart,
+          test_state_that_nobody_claims)

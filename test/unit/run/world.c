@@ -400,7 +400,7 @@ static void world_plan_job(struct world *w)
                                     .has_checkpoints_after_end = !w->stops_checkpoints,
                                     .mode = {w->mode},
                                     .restart = {w->restart},
-                                    .sink_retry = {INT64_MAX},
+                                    .sink_retry = {w->retry_us > 0 ? w->retry_us : INT64_MAX},
                                     .fixed_attempts = 1000,
                                     .fixed_delay = {1000},
                                     .exp_initial = {1000},

@@ -47,6 +47,7 @@ struct world {
     enum settings_restart restart;
     enum settings_mode mode;
     int64_t tolerable;
+    int64_t retry_us; /* how long a sink waits for its target; 0: for ever */
     /* faults, by chance in a thousand */
     uint32_t busy_write, busy_commit, busy_prepare;
     int64_t fail_in;   /* calls of pass until one fails; negative: never */
