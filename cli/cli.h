@@ -30,6 +30,7 @@ enum cli_exit {
     CLI_UNSAVED = 7,   /* ended by a signal without saving what was promised */
     CLI_NO_JOB = 8,    /* no such running job */
     CLI_SUSPENDED = 9, /* a bounded job was ended by a signal, state saved */
+    CLI_TIMEOUT = 124, /* wait: the time was over */
     CLI_CLOSED = 141   /* stdout was closed */
 };
 

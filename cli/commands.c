@@ -48,6 +48,23 @@ static const struct args_option options_resume[] = {
 static const struct args_option options_running[] = {
     {"run-dir", NULL, 0, "DIR", "where running jobs listen; else $STREAMRUN_RUN_DIR"},
     COMMON};
+static const struct args_option options_list[] = {
+    {"all", "a", 0, NULL, "those that have ended too, with cause, exit code and newest checkpoint"},
+    {"run-dir", NULL, 0, "DIR", "where running jobs listen; else $STREAMRUN_RUN_DIR"},
+    COMMON};
+static const struct args_option options_cancel[] = {
+    {"with-savepoint", "withSavepoint", 's', NULL, "take a savepoint first, print its path"},
+    {"dir", "savepointPath", 'p', "DIR", "where the savepoint goes; else execution.checkpointing.savepoint-dir"},
+    {"run-dir", NULL, 0, "DIR", "where running jobs listen; else $STREAMRUN_RUN_DIR"},
+    COMMON};
+static const struct args_option options_wait[] = {
+    {"checkpoint", NULL, 0, NULL, "for a checkpoint that begins from now on"},
+    {"caught-up", NULL, 0, NULL,
+     "until all that the sources found when they last looked has come through"},
+    {"finished", NULL, 0, NULL, "for its end; the exit code is the job's"},
+    {"timeout", NULL, 0, "DURATION", "no longer than this: exit code 124"},
+    {"run-dir", NULL, 0, "DIR", "where running jobs listen; else $STREAMRUN_RUN_DIR"},
+    COMMON};
 static const struct args_option options_savepoint[] = {
     {"dir", "savepointPath", 'p', "DIR", "where the savepoint goes; else execution.checkpointing.savepoint-dir"},
     {"type", NULL, 't', "TYPE", "Flink's canonical or native: the same here"},
@@ -118,8 +135,15 @@ const struct command commands[] = {
      options_savepoint, command_savepoint},
     {"stop", "[JOB] [--drain] [--dir DIR]", "take a savepoint, then finish the job", NULL, 2,
      options_stop, command_stop},
-    {"cancel", "[JOB]", "end a running job at once", NULL, 1, options_running, command_cancel},
-    {"list", "", "list the running jobs", NULL, 0, options_running, command_list},
+    {"cancel", "[JOB] [--with-savepoint [--dir DIR]]", "end a running job at once",
+     "Rows since the last checkpoint are given up; with --with-savepoint none are.", 1, options_cancel, command_cancel},
+    {"list", "[--all]", "list the running jobs",
+     "With --all those that have ended too, as long as jobstore.expiration-time says.", 0, options_list, command_list},
+    {"wait", "[JOB] --checkpoint | --caught-up | --finished [--timeout D]", "wait until a job has come so far",
+     "Exit code 124 when the time is over, 8 when no such job runs, 1 when it ends before. A job that\n"
+     "is restarted or taken over meanwhile is waited for. --finished takes the name of a job that has\n"
+     "ended, too. Sources look for news at their own times, as source.monitor-interval says: what\n"
+     "came since their last look is not waited for by --caught-up.", 1, options_wait, command_wait},
     {"status", "[JOB]", "show what a running job does", NULL, 1, options_running, command_status},
     {"validate", "JOB.yaml... [--strict]", "check jobs: every fault, every path's guarantee, what may be lost",
      "Prints what each path from a source to a sink guarantees and its weakest link, then what can\n"

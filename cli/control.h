@@ -4,6 +4,7 @@
  *   {"command": "savepoint", "dir": "/abs"}              -> {"ok": true, "path": "/abs/..."}
  *   {"command": "stop", "dir": "/abs", "drain": false}   -> the same
  *   {"command": "cancel"}                                -> {"ok": true}
+ *   {"command": "cancel", "savepoint": true, "dir": ...} -> as stop
  *   anything that fails                                  -> {"ok": false, "error": "words"},
  *                                                           and "exit": the code, if not 1
  */

@@ -58,7 +58,7 @@ static json_t *control_fault(const char *words, enum cli_exit code)
 }
 
 static json_t *control_savepoint(struct supervise *job, const struct plan *plan, json_t *request,
-                                 bool is_stop)
+                                 enum run_then then)
 {
     const char *dir = json_string_value(json_object_get(request, "dir"));
     if (!dir) dir = plan->job->settings.savepoint_dir;
@@ -70,7 +70,7 @@ static json_t *control_savepoint(struct supervise *job, const struct plan *plan,
     bool is_drain = json_is_true(json_object_get(request, "drain"));
     char path[4096];
     struct sr_error err = {0};
-    if (supervise_savepoint(job, dir, is_stop, is_drain, path, &err) != SR_OK) {
+    if (supervise_savepoint(job, dir, then, is_drain, path, &err) != SR_OK) {
         return control_error(err.words);
     }
     return json_pack("{s:b, s:s}", "ok", 1, "path", path);
@@ -117,6 +117,9 @@ static json_t *control_node_json(const struct run_node_status *n)
     if (n->waits_since_us > 0) {
         json_object_set_new(j, "waits-for", json_string(n->waits_for));
         json_object_set_new(j, "waits-since", json_integer(n->waits_since_us / 1000));
+    }
+    if (n->kind == PLAN_SOURCE) {
+        json_object_set_new(j, "caught-up", json_boolean(n->is_caught_up));
     }
     if (n->watermark_ms != SR_WATERMARK_NONE) {
         json_object_set_new(j, "watermark", json_integer(n->watermark_ms));
@@ -168,6 +171,8 @@ json_t *control_status_json(struct supervise *job, const struct plan *plan)
     json_object_set_new(json_object_get(j, "checkpoints"), "last-phases",
                         control_phases_json(&s.phases));
     if (s.regions > 1) json_object_set_new(j, "regions", control_regions_json(&s));
+    json_object_set_new(json_object_get(j, "checkpoints"), "newest",
+                        json_integer((json_int_t)s.checkpoint_newest));
     if (plan->job->file) json_object_set_new(j, "file", json_string(plan->job->file));
     if (*s.first_cause) json_object_set_new(j, "root-exception", json_string(s.first_cause));
     if (*s.checkpoint_failure) {
@@ -184,8 +189,14 @@ static json_t *control_answer(struct supervise *job, const struct plan *plan, js
     if (strcmp(command, "status") == 0) {
         return json_pack("{s:b, s:o}", "ok", 1, "status", control_status_json(job, plan));
     }
-    if (strcmp(command, "savepoint") == 0) return control_savepoint(job, plan, request, false);
-    if (strcmp(command, "stop") == 0) return control_savepoint(job, plan, request, true);
+    if (strcmp(command, "savepoint") == 0)
+        return control_savepoint(job, plan, request, RUN_THEN_GO_ON);
+    if (strcmp(command, "stop") == 0) {
+        return control_savepoint(job, plan, request, RUN_THEN_STOP);
+    }
+    if (strcmp(command, "cancel") == 0 && json_is_true(json_object_get(request, "savepoint"))) {
+        return control_savepoint(job, plan, request, RUN_THEN_CANCEL);
+    }
     if (strcmp(command, "cancel") == 0) {
         supervise_ask(job, RUN_ASK_CANCEL);
         return json_pack("{s:b}", "ok", 1);

@@ -34,10 +34,12 @@ const struct exit_doc exit_docs[] = {
      "The last checkpoint could not be taken, or there is no place that outlives the process. Rows "
      "since the last checkpoint are read again by --continue."},
     {"8", "no such running job",
-     "savepoint, stop, cancel or status found no running job of that name. It may listen in "
+     "savepoint, stop, cancel, status or wait found no running job of that name. It may listen in "
      "another run directory: --run-dir."},
     {"9", "a bounded job was ended by a signal, state saved: --continue goes on",
      "The input was not read to its end; the last checkpoint holds where it stands."},
+    {"124", "wait: the time was over",
+     "What `wait` was to wait for did not come within its --timeout; the job is untouched."},
     {"141", "stdout was closed",
      "Whoever read the output went away, as in `streamrun ... | head`: the job ended quietly."},
     {EXIT_SIGNALS, "ended at once by a second signal n",

@@ -280,8 +280,8 @@ static bool guard_died(struct guard *g, int status, const struct death_counts *b
         (void)cli_fail(c, CLI_FAILED, "its first cause, %u restarts before: %s",
                        g->page->carry.restarts, g->page->carry.first_cause);
     }
-    g->failed(g->ctx, words);
-    rundir_forget(c, g->run_dir, g->job->id);
+    g->ended(g->ctx, "FAILED", words, CLI_FAILED);
+    rundir_leave(c, g->run_dir, g->job->id);
     return false;
 }
 
@@ -309,7 +309,10 @@ sr_rc guard_run(struct guard *g, bool *is_engine, enum cli_exit *code, struct sr
         *code = CLI_FAILED;
         if (!guard_died(g, status, &before, &delay_us)) break;
         if (!guard_wait(g, delay_us, code)) {
-            rundir_forget(g->cli, g->run_dir, g->job->id);
+            bool is_canceled = *code == CLI_OK;
+            g->ended(g->ctx, is_canceled ? "CANCELED" : "SUSPENDED",
+                     is_canceled ? "" : "ended by a signal while it was restarting", *code);
+            rundir_leave(g->cli, g->run_dir, g->job->id);
             break;
         }
     }

@@ -35,7 +35,8 @@ struct guard {
     bool may_restart;       /* what was committed can be gone on from */
     struct detach *detach;  /* its ready_fd is the guard's, in the engine a way to the guard */
     void (*cancel)(void *); /* notes in the store that the job was canceled between two engines */
-    void (*failed)(void *, const char *words); /* the job ends for this crash */
+    /* The job ends without an engine: for this crash, or before another one was started. */
+    void (*ended)(void *, const char *state, const char *words, enum cli_exit code);
     void *ctx;
     /* Its own: */
     struct guard_page *page;

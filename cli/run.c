@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/detach.h"
 #include "cli/guard.h"
+#include "cli/jobstore.h"
 #include "cli/lease.h"
 #include "cli/load.h"
 #include "cli/monitor.h"
@@ -48,6 +49,7 @@ struct run {
     struct lease lease;
     bool has_taken_over; /* from a process that may still be there; or will */
     bool is_fenced;      /* another one has taken over from us */
+    struct jobstore_note note;
     int listen_fd;
     int64_t lock_until_us; /* monotonic: how long a lock of another run is waited for; 0: not */
 };
@@ -487,6 +489,9 @@ static enum cli_exit run_ended(struct run *r, struct supervise *job, enum run_en
 {
     struct run_status s;
     supervise_status(job, r->c->arena, &s);
+    r->note.ended_as = jobstore_state(end);
+    r->note.checkpoint = s.checkpoint_shown > 0 ? s.checkpoint_shown : s.restored_from;
+    r->note.cause = arena_text(r->c->arena, *s.first_cause ? s.first_cause : err->words);
     switch (end) {
     case RUN_FINISHED:
         return run_finished(r, &s);
@@ -601,6 +606,15 @@ static const char *run_log_file(const struct run *r)
     return arena_printf(r->c->arena, "%.*s/%s.log", len, path, r->loaded.job->id);
 }
 
+/* Leaves word for list --all and wait: it runs; or, with ended_as, how it ended. */
+static void run_note(struct run *r, enum cli_exit code)
+{
+    r->note.job = r->loaded.job;
+    r->note.checkpoints = r->store_conf.url;
+    r->note.exit_code = code;
+    jobstore_note(r->c, r->run_dir, &r->note);
+}
+
 /* With the store open: where people find the job, then the job. */
 static enum cli_exit run_listen(struct run *r)
 {
@@ -612,9 +626,11 @@ static enum cli_exit run_listen(struct run *r)
         return cli_error(r->c, err.rc == SR_EBUSY ? CLI_BUSY : CLI_FAILED, &err);
     }
     if (r->is_guarded) guard_keep_socket(&r->guard, r->listen_fd);
+    run_note(r, CLI_OK);
     enum cli_exit code = run_supervise(r);
-    (void)close(r->listen_fd);                                             /* a socket */
-    if (!r->is_fenced) rundir_forget(r->c, r->run_dir, r->loaded.job->id); /* else another's */
+    if (!r->is_fenced) run_note(r, code); /* else it is another process's to tell */
+    (void)close(r->listen_fd);            /* a socket */
+    rundir_leave(r->c, r->run_dir, r->loaded.job->id);
     return code;
 }
 
@@ -635,11 +651,9 @@ static void run_guard_cancel(void *ctx)
 }
 
 /* The engine was killed once too often: the job has failed. */
-static void run_guard_failed(void *ctx, const char *words)
+static void run_guard_failed(struct run *r)
 {
-    struct run *r = ctx;
     struct sr_error err = {0};
-    (void)words;
     if (!retention_deletes(&r->loaded.job->settings, RUN_FAILED)) return;
     if (store_open(&r->store, &r->c->env, &r->store_conf, &err) == SR_OK) {
         run_retire(r, RUN_FAILED);
@@ -648,6 +662,15 @@ static void run_guard_failed(void *ctx, const char *words)
     }
     store_close(r->store);
     r->store = NULL;
+}
+
+static void run_guard_ended(void *ctx, const char *state, const char *words, enum cli_exit code)
+{
+    struct run *r = ctx;
+    if (strcmp(state, "FAILED") == 0) run_guard_failed(r);
+    r->note.ended_as = state;
+    r->note.cause = words;
+    run_note(r, code);
 }
 
 /* Answers in the engine, and at the end in the guard: *is_engine. */
@@ -662,7 +685,7 @@ static enum cli_exit run_guard(struct run *r, bool *is_engine)
                                              !run_has_exactly_once(r->loaded.plan),
                               .detach = &r->detach,
                               .cancel = run_guard_cancel,
-                              .failed = run_guard_failed,
+                              .ended = run_guard_ended,
                               .ctx = r};
     if (guard_run(&r->guard, is_engine, &code, &err) != SR_OK) {
         return cli_error(r->c, CLI_FAILED, &err);

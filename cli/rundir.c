@@ -107,6 +107,20 @@ void rundir_forget(const struct cli *c, const char *dir, const char *job_id)
     if (rundir_address(dir, job_id, &at, &ignored) == SR_OK) (void)unlink(at.sun_path);
 }
 
+void rundir_leave(const struct cli *c, const char *dir, const char *job_id)
+{
+    int fd = -1;
+    struct sr_error ignored;
+    struct ucred peer = {.pid = 0};
+    socklen_t len = sizeof(peer);
+    if (rundir_connect(c, dir, job_id, &fd, &ignored) == SR_OK) {
+        bool is_known = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0;
+        (void)close(fd); /* only asked whose it is */
+        if (is_known && peer.pid != getpid() && peer.pid != getppid()) return;
+    }
+    rundir_forget(c, dir, job_id);
+}
+
 const char *const *rundir_ids(const struct cli *c, const char *dir)
 {
     char **names = NULL;

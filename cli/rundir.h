@@ -16,7 +16,9 @@ sr_rc rundir_open(const struct cli *c, const char *set, const char **dir, struct
 /* A listening socket for a job; SR_EBUSY when a job of this id listens there already. */
 sr_rc rundir_listen(const struct cli *c, const char *dir, const char *job_id, int *fd,
                     struct sr_error *err);
-void rundir_forget(const struct cli *c, const char *dir, const char *job_id);
+void rundir_forget(const struct cli *c, const char *dir, const char *job_id); /* whoever's it is */
+/* The same, unless another process than this and its guard listens there by now. */
+void rundir_leave(const struct cli *c, const char *dir, const char *job_id);
 /* Connects to a job; SR_EABSENT when nobody listens. */
 sr_rc rundir_connect(const struct cli *c, const char *dir, const char *job_id, int *fd,
                      struct sr_error *err);

@@ -6,8 +6,10 @@
 
 #include "cli/commands.h"
 #include "cli/control.h"
+#include "cli/jobstore.h"
 #include "cli/rundir.h"
 #include "cli/show.h"
+#include "engine/base/calendar.h"
 
 /* Finds the job that the first word means, and asks it. The answer is the caller's. */
 static enum cli_exit running_ask(struct cli *c, const struct args *a, json_t *request,
@@ -45,7 +47,8 @@ static enum cli_exit running_savepoint(struct cli *c, const struct args *a, cons
     if (type && strcasecmp(type, "canonical") != 0 && strcasecmp(type, "native") != 0) {
         return cli_fail(c, CLI_USAGE, "%s: --type is canonical or native, not '%s'", command, type);
     }
-    json_t *request = json_pack("{s:s, s:b}", "command", command, "drain", args_has(a, "drain"));
+    json_t *request = json_pack("{s:s, s:b, s:b}", "command", command, "drain",
+                                args_has(a, "drain"), "savepoint", 1);
     const char *dir = args_value(a, "dir");
     if (!dir && a->words > 1) dir = a->word[1]; /* Flink's: savepoint JOB DIR */
     if (dir) json_object_set_new(request, "dir", json_string(cli_absolute(c, dir)));
@@ -75,6 +78,7 @@ enum cli_exit command_stop(struct cli *c, const struct args *a)
 enum cli_exit command_cancel(struct cli *c, const struct args *a)
 {
     json_t *answer = NULL;
+    if (args_has(a, "with-savepoint")) return running_savepoint(c, a, "cancel");
     enum cli_exit code = running_ask(c, a, json_pack("{s:s}", "command", "cancel"), &answer);
     json_decref(answer);
     return code;
@@ -118,6 +122,54 @@ static void running_list(struct cli *c, const json_t *list)
     show_table(c->out, &(struct show_table){COLUMNS, NULL, (uint32_t)n + 1, cell});
 }
 
+static const char *running_number(const struct cli *c, const json_t *j, const char *key)
+{
+    const json_t *n = json_object_get(j, key);
+    return n ? arena_printf(c->arena, "%" PRId64, (int64_t)json_integer_value(n)) : "";
+}
+
+static const char *running_time(const struct cli *c, const json_t *j, const char *key)
+{
+    char text[25];
+    int64_t ms = running_int(j, key);
+    if (ms <= 0) return "";
+    civil_iso_ms(ms * 1000, text);
+    return arena_text(c->arena, text);
+}
+
+/* What ran, in the order in which it ended. */
+static enum cli_exit running_list_all(struct cli *c, const char *dir)
+{
+    enum { COLUMNS = 7 };
+    static const char *const head[COLUMNS] = {"id",         "state", "ended", "exit code",
+                                              "checkpoint", "job",   "cause"};
+    json_t *all = jobstore_all(c, dir);
+    if (c->is_json) {
+        show_json(c, all);
+        return CLI_OK;
+    }
+    size_t n = json_array_size(all);
+    const char **cell = arena_array(c->arena, (n + 1) * COLUMNS, sizeof(*cell));
+    if (!cell) return cli_fail(c, CLI_FAILED, "out of memory");
+    memcpy(cell, head, sizeof(head));
+    for (size_t i = 0; i < n; i++) {
+        const json_t *j = json_array_get(all, i);
+        const char **row = cell + (i + 1) * COLUMNS;
+        const char *cause = running_text(j, "root-exception");
+        row[0] = running_text(j, "jid");
+        row[1] = running_text(j, "state");
+        row[2] = running_time(c, j, "end-time");
+        row[3] = running_number(c, j, "exit-code");
+        row[4] = running_number(c, j, "checkpoint");
+        row[5] = running_text(j, "name");
+        row[6] = arena_text_n(c->arena, cause, strcspn(cause, "\n"));
+    }
+    if (n > 0) show_table(c->out, &(struct show_table){COLUMNS, NULL, (uint32_t)n + 1, cell});
+    if (n == 0) cli_note(c, "nothing has run lately (jobs leave word in %s)", dir);
+    json_decref(all);
+    return CLI_OK;
+}
+
 enum cli_exit command_list(struct cli *c, const struct args *a)
 {
     struct sr_error err = {0};
@@ -125,6 +177,7 @@ enum cli_exit command_list(struct cli *c, const struct args *a)
     if (rundir_open(c, args_value(a, "run-dir"), &dir, &err) != SR_OK) {
         return cli_error(c, CLI_FAILED, &err);
     }
+    if (args_has(a, "all")) return running_list_all(c, dir);
     const char *const *ids = rundir_ids(c, dir);
     json_t *list = json_array();
     bool has_silent = false;

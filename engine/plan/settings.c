@@ -188,6 +188,8 @@ const struct sr_opt settings_opts[] = {
         .doc = "How long the job waits for a sink whose target is locked or has gone, or whose "
                "disk is full, before that fails the job; the restart strategy then decides. Its "
                "sources wait too. 0: not at all."),
+    SET("jobstore.expiration-time", kept_for, .def = "7 d", .min = 0, .max = SETTINGS_ALWAYS,
+        .doc = "How long `list --all` and `wait` know of a job that has ended."),
     SET("run.dir", run_dir, .flags = SR_OPT_PATH | SR_OPT_OURS,
         .doc = "Directory of the sockets and locks of running jobs. Without it "
                "$STREAMRUN_RUN_DIR, else /tmp/streamrun-UID."),
@@ -205,6 +207,7 @@ static const struct {
      "not written, nothing is ever deleted because the job ended; Flink's default is "
      "NO_EXTERNALIZED_CHECKPOINTS"},
     {"execution.checkpointing.storage", "Flink's default is jobmanager when no directory is set"},
+    {"jobstore.expiration-time", "Flink's default is 1 h"},
     {"pipeline.max-parallelism", "Flink's default is derived from the parallelism, at least 128"},
     {"table.local-time-zone", "Flink's default is the zone of the machine"},
 };

@@ -45,6 +45,7 @@ struct settings {
     sr_duration lease;       /* high-availability.lease-duration */
     bool kills_hung;         /* high-availability.kill-hung-leader */
     sr_duration sink_retry;  /* sink.retry.timeout */
+    sr_duration kept_for;    /* jobstore.expiration-time */
     const char *run_dir;     /* run.dir */
     const char *log_file;    /* log.file */
     const char *plugins_dir; /* plugins.dir */

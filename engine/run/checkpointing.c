@@ -214,6 +214,9 @@ static void checkpointing_inject(struct supervise *s, const struct coord_cmd *cm
         if (cmd->kind == COORD_STOP) k->stop = run->request;
     }
     k->newest = cmd->checkpoint;
+    mutex_lock(s->lock);
+    s->shown.checkpoint_newest = cmd->checkpoint;
+    mutex_unlock(s->lock);
     crew_inject(s->crew, cmd->checkpoint, checkpointing_flags(s, cmd->kind));
     supervise_order(s);
 }

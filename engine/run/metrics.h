@@ -37,6 +37,7 @@ struct counters {
     _Atomic int64_t value[COUNTER_COUNT]; /* relaxed: each alone is right, not all together */
     _Atomic int64_t bytes_total;          /* of known splits; -1: not known */
     _Atomic int64_t watermark;            /* of the input, ms */
+    _Atomic bool is_caught_up;            /* of a source: its last look found nothing to read */
     int64_t owed; /* the owner's: what did not add up in what was restored */
 };
 
@@ -57,6 +58,11 @@ static inline void counters_add(struct counters *c, enum counter_name name, int6
 static inline void counters_watermark(struct counters *c, int64_t ms)
 {
     atomic_store_explicit(&c->watermark, ms, memory_order_relaxed);
+}
+
+static inline void counters_caught_up(struct counters *c, bool is)
+{
+    atomic_store_explicit(&c->is_caught_up, is, memory_order_relaxed);
 }
 
 /* Rows that came in and are in none of the other counters: 0, for an operator with state too; the

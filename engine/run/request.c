@@ -64,7 +64,7 @@ static void supervise_wake_waiter(struct run_request *r)
     parker_wake(p);
 }
 
-sr_rc supervise_savepoint(struct supervise *s, const char *dir, bool stop, bool drain,
+sr_rc supervise_savepoint(struct supervise *s, const char *dir, enum run_then then, bool drain,
                           char path[4096], struct sr_error *err)
 {
     struct run_request *r = calloc(1, sizeof(*r));
@@ -76,8 +76,9 @@ sr_rc supervise_savepoint(struct supervise *s, const char *dir, bool stop, bool 
     }
     if (rc == SR_OK) {
         memcpy(r->dir, dir, strlen(dir) + 1);
-        r->is_stop = stop;
-        r->is_drain = stop && drain;
+        r->is_stop = then != RUN_THEN_GO_ON;
+        r->is_cancel = then == RUN_THEN_CANCEL;
+        r->is_drain = r->is_stop && drain;
         r->done = supervise_wake_waiter;
         r->ctx = p;
         supervise_request(s, r);

@@ -77,6 +77,7 @@ enum run_end supervise_end(struct supervise *s, struct sr_error *err);
 struct run_request {
     char dir[4096];
     bool is_stop, is_drain;
+    bool is_cancel;       /* the job counts as canceled behind it */
     _Atomic bool is_done; /* the fields below are set */
     sr_rc rc;
     char path[4096];

@@ -448,10 +448,16 @@ enum source_got source_next(struct source *s, int64_t now_us, struct msg *m, str
     enum source_got took = source_take(s, now_us, &later, err);
     if (took == SOURCE_DID || took == SOURCE_FAILED) return took;
     if (source_news(s, now_us, m, &later)) return SOURCE_MSG;
-    if (took == SOURCE_END) return SOURCE_END;
+    if (took == SOURCE_END) {
+        counters_caught_up(&s->count, true);
+        return SOURCE_END;
+    }
     if (s->splits > 0 && source_is_paced(s, now_us, wait)) {
         got = source_poll(s, wait, err);
+        counters_caught_up(&s->count, got == SOURCE_WAIT);
         if (got != SOURCE_WAIT) return got;
+    } else {
+        counters_caught_up(&s->count, s->splits == 0);
     }
     if (s->must_seal) return SOURCE_DID;
     source_sooner(wait, later.until_us);

@@ -59,6 +59,8 @@ static void status_watermarks(struct supervise *s, struct run_node_status *by_no
             struct run_node_status *to = &by_node[node[k].node];
             int64_t ms = atomic_load_explicit(&node[k].count->watermark, memory_order_relaxed);
             if (t->part == 0 || ms < to->watermark_ms) to->watermark_ms = ms;
+            bool rests = atomic_load_explicit(&node[k].count->is_caught_up, memory_order_relaxed);
+            to->is_caught_up = rests && (t->part == 0 || to->is_caught_up);
         }
     }
     free(node);

@@ -428,6 +428,11 @@ static void supervise_aim(struct supervise *s)
     supervise_refuse(s, "the job is ending");
 }
 
+static enum run_end supervise_end_of_stop(const struct supervise *s)
+{
+    return s->ck.stop && s->ck.stop->is_cancel ? RUN_CANCELED : RUN_STOPPED;
+}
+
 static void supervise_run_on(struct supervise *s, int64_t now_us)
 {
     if (atomic_load(&s->ask_cancel)) {
@@ -439,7 +444,7 @@ static void supervise_run_on(struct supervise *s, int64_t now_us)
     supervise_aim(s);
     if (checkpointing_is_over(s)) {
         supervise_finish(s,
-                         s->goal == GOAL_STOP    ? RUN_STOPPED
+                         s->goal == GOAL_STOP    ? supervise_end_of_stop(s)
                          : s->goal == GOAL_LEAVE ? RUN_FINISHED
                                                  : RUN_SUSPENDED,
                          NULL);

@@ -53,9 +53,12 @@ enum run_end supervise_run(struct supervise *s, struct sr_error *err);
 
 enum run_ask { RUN_ASK_SUSPEND, RUN_ASK_CANCEL };
 void supervise_ask(struct supervise *s, enum run_ask what); /* async-signal-safe */
-/* A savepoint into `dir`; blocks until it is published; with `stop` the job then ends, with `drain`
- * after watermark +infinity. */
-sr_rc supervise_savepoint(struct supervise *s, const char *dir, bool stop, bool drain,
+/* What the job does behind a savepoint. */
+enum run_then { RUN_THEN_GO_ON, RUN_THEN_STOP, RUN_THEN_CANCEL };
+
+/* A savepoint into `dir`; blocks until it is published. With `drain` a job that then ends first
+ * sends watermark +infinity. */
+sr_rc supervise_savepoint(struct supervise *s, const char *dir, enum run_then then, bool drain,
                           char path[4096], struct sr_error *err);
 
 /* One node: its counters, summed up over subtasks. */
@@ -72,6 +75,7 @@ struct run_node_status {
     int64_t in, out, filtered, late, absorbed, skipped, dead; /* rows */
     int64_t bytes_in, bytes_out, bytes_total; /* sources: of known splits; -1: not known */
     int64_t watermark_ms;                     /* SR_WATERMARK_NONE: none */
+    bool is_caught_up;      /* sources: the last look of each subtask found nothing to read */
     int64_t waits_since_us; /* wall clock: its target, or that of its dead letters, is waited for;
                                0: it is not */
     char waits_for[256];    /* why */
@@ -101,7 +105,8 @@ struct run_status {
     int64_t started_us, now_us; /* wall clock */
     uint64_t attempt, lineage;
     uint32_t restarts;
-    char first_cause[508]; /* "": none */
+    char first_cause[508];      /* "": none */
+    uint64_t checkpoint_newest; /* that was begun */
     uint64_t checkpoint_shown, checkpoints_shown, checkpoints_failed;
     int64_t checkpoint_last_us; /* duration of the last one */
     uint64_t checkpoint_last_bytes;

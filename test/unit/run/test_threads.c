@@ -114,18 +114,20 @@ START_TEST(test_savepoint_and_stop)
     r.w.interval_us = 10000;
     begin(&r, 2, NULL);
     watch(&r, has_three_checkpoints);
-    ck_assert_msg(supervise_savepoint(r.s, dir, false, false, first, &r.err) == SR_OK, "%s",
-                  r.err.words);
+    ck_assert_msg(supervise_savepoint(r.s, dir, RUN_THEN_GO_ON, false, first, &r.err) == SR_OK,
+                  "%s", r.err.words);
     ck_assert_int_eq(access(first, F_OK), 0);
     /* One that cannot be written is refused, held sources read on, and the job does not mind. */
-    ck_assert_int_ne(supervise_savepoint(r.s, "/proc/nothing", true, false, second, &r.err), SR_OK);
+    ck_assert_int_ne(
+        supervise_savepoint(r.s, "/proc/nothing", RUN_THEN_STOP, false, second, &r.err), SR_OK);
     ck_assert_msg(strstr(r.err.words, "/proc/nothing"), "%s", r.err.words);
-    ck_assert_msg(supervise_savepoint(r.s, dir, true, true, second, &r.err) == SR_OK, "%s",
+    ck_assert_msg(supervise_savepoint(r.s, dir, RUN_THEN_STOP, true, second, &r.err) == SR_OK, "%s",
                   r.err.words);
     ck_assert_str_ne(first, second);
     pthread_join(r.thread, NULL);
     ck_assert_int_eq(r.end, RUN_STOPPED);
-    ck_assert_int_eq(supervise_savepoint(r.s, dir, false, false, second, &r.err), SR_EABSENT);
+    ck_assert_int_eq(supervise_savepoint(r.s, dir, RUN_THEN_GO_ON, false, second, &r.err),
+                     SR_EABSENT);
     struct run_status status;
     struct arena *a = arena_new();
     supervise_status(r.s, a, &status);
