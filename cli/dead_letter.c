@@ -61,45 +61,52 @@ static enum cli_exit dead_letter_of_job(struct dead_letter *d, const char *job,
     return CLI_OK;
 }
 
-static enum cli_exit dead_letter_open(struct dead_letter *d, const char *where)
+/* Reads the letters that are meant, and what was replayed of them. */
+static enum cli_exit dead_letter_read(struct dead_letter *d, const char *path, const char *table)
 {
     struct cli *c = d->c;
     struct sr_error err = {0};
-    struct sr_stat stat;
-    struct named job = {.path = dead_letter_is_job(where) ? where : NULL};
-    const char *path = where, *table = args_value(d->args, "table");
-    const char *full = cli_absolute(c, where);
-    if (!job.path && c->env.files->stat(c->env.files, full, &stat, &err) != SR_OK) {
-        enum cli_exit code = named_find(c, d->args, where, &job);
-        if (code == CLI_NO_JOB) {
-            return cli_fail(c, CLI_FAILED,
-                            "there are no letters at %s, and no job of that name runs or has a "
-                            "checkpoint in %s (--checkpoints looks elsewhere)",
-                            full, job.dir);
-        }
-        if (code != CLI_OK) return code;
-    }
-    if (job.path || job.text) {
-        enum cli_exit code = dead_letter_of_job(d, where, &job, &path);
-        if (code != CLI_OK) return code;
-        if (!table) table = dead_letter_value(d, "dead-letter.table-name");
-    }
     const char *other = args_value(d->args, "letters");
     if (other && d->loaded.job) {
-        const char *own = dead_letter_value(d, "dead-letter.table-name");
-        d->has_originals = letter_list_read(c, path, own, &d->originals, &err) == SR_OK;
-        if (!args_value(d->args, "table")) table = NULL;
+        d->has_originals = letter_list_read(c, path, table, &d->originals, &err) == SR_OK;
+        table = NULL;
     }
-    sr_rc rc = letter_list_read(c, other ? other : path, table, &d->letters, &err);
+    const char *given = args_value(d->args, "table");
+    sr_rc rc = letter_list_read(c, other ? other : path, given ? given : table, &d->letters, &err);
     if (rc == SR_EABSENT && d->loaded.job && !other) return CLI_OK; /* none was ever written */
     if (rc == SR_EABSENT) {
         return cli_fail(c, CLI_FAILED, "there are no letters at %s", d->letters.path);
     }
-    if (rc != SR_OK) return cli_fail(c, CLI_FAILED, "%s", err.words);
-    if (replay_ledger_open(c, &d->letters, &d->ledger, &err) != SR_OK) {
-        return cli_fail(c, CLI_FAILED, "%s", err.words);
+    if (rc == SR_OK) rc = replay_ledger_open(c, &d->letters, &d->ledger, &err);
+    return rc == SR_OK ? CLI_OK : cli_fail(c, CLI_FAILED, "%s", err.words);
+}
+
+/* Whom does the word mean that is no file of letters? */
+static enum cli_exit dead_letter_name(struct dead_letter *d, const char *where, struct named *job)
+{
+    struct cli *c = d->c;
+    struct sr_error ignored;
+    struct sr_stat stat;
+    const char *full = cli_absolute(c, where);
+    if (c->env.files->stat(c->env.files, full, &stat, &ignored) == SR_OK) return CLI_OK;
+    enum cli_exit code = named_find(c, d->args, where, job);
+    if (code != CLI_NO_JOB) return code;
+    return cli_fail(c, CLI_FAILED,
+                    "there are no letters at %s, and no job of that name runs or has a "
+                    "checkpoint in %s (--checkpoints looks elsewhere)",
+                    full, job->dir);
+}
+
+static enum cli_exit dead_letter_open(struct dead_letter *d, const char *where)
+{
+    struct named job = {.path = dead_letter_is_job(where) ? where : NULL};
+    const char *path = where, *table = NULL;
+    enum cli_exit code = job.path ? CLI_OK : dead_letter_name(d, where, &job);
+    if (code == CLI_OK && (job.path || job.text)) {
+        code = dead_letter_of_job(d, where, &job, &path);
+        if (code == CLI_OK) table = dead_letter_value(d, "dead-letter.table-name");
     }
-    return CLI_OK;
+    return code == CLI_OK ? dead_letter_read(d, path, table) : code;
 }
 
 /* --- Showing ---------------------------------------------------------------------------------- */

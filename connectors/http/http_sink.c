@@ -15,6 +15,7 @@
  * after a restart wherever the same rows are cut in the same places: they are cut by number and
  * size, but also where the time-out or a checkpoint came.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -191,13 +192,14 @@ static void http_key(const struct http_sink *s, struct http_batch *b)
     char text[512];
     const struct sr_sink_open *o = s->open;
     s->host->digest(b->body.data, b->body.len, body);
-    int len = snprintf(text, sizeof(text), "%s %llu %llu %u/%u %llu+%u %016llx%016llx %.200s",
-                       o->job_id, (unsigned long long)o->lineage, (unsigned long long)s->epoch,
-                       o->part, o->parts, (unsigned long long)(s->base + b->first), b->rows,
-                       (unsigned long long)body[1], (unsigned long long)body[0], o->uid);
+    uint64_t first = s->base + b->first;
+    int len = snprintf(text, sizeof(text),
+                       "%s %" PRIu64 " %" PRIu64 " %u/%u %" PRIu64 "+%u %016" PRIx64 "%016" PRIx64
+                       " %.200s",
+                       o->job_id, o->lineage, s->epoch, o->part, o->parts, first, b->rows, body[1],
+                       body[0], o->uid);
     s->host->digest(text, (size_t)len, all);
-    (void)snprintf(b->key, sizeof(b->key), "%016llx%016llx", (unsigned long long)all[1],
-                   (unsigned long long)all[0]);
+    (void)snprintf(b->key, sizeof(b->key), "%016" PRIx64 "%016" PRIx64, all[1], all[0]);
 }
 
 static sr_rc http_compress(struct http_sink *s, struct http_batch *b, struct sr_error *err)
@@ -297,13 +299,13 @@ static sr_rc http_again(struct http_sink *s, struct http_batch *b, const struct 
     if (pause_us > left_us && a->retry_after_us > 0) {
         return s->host->fail(
             s->host, err, SR_EIO,
-            "%s: %s; it asks to wait %lld s, which sink.retry-timeout does not let", s->shown,
-            a->words, (long long)(pause_us / 1000000));
+            "%s: %s; it asks to wait %lld s, which sink.requests.retry-timeout does not let",
+            s->shown, a->words, (long long)(pause_us / 1000000));
     }
     if (pause_us > left_us) {
         return s->host->fail(s->host, err, SR_EIO,
                              "%s: %s; given up after try %u "
-                             "(sink.retry-timeout)",
+                             "(sink.requests.retry-timeout)",
                              s->shown, a->words, b->tries);
     }
     if (!s->is_troubled) {
@@ -505,7 +507,9 @@ static sr_rc http_sink_write(void *sink, const struct sr_view *v, uint32_t from,
     bool is_full =
         s->buffered >= s->conf->buffered_max || (from == 0 && s->views >= HTTP_VIEWS_MAX);
     if (is_full) {
-        http_queue(s);
+        if (!s->first) {
+            http_queue(s); /* else what is on the way makes room, and nothing is cut too early */
+        }
         rc = http_turn(s, err);
         return rc == SR_OK ? http_wait(s, wait) : rc;
     }

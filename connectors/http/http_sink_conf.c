@@ -234,11 +234,13 @@ const struct sr_opt http_sink_opts[] = {
     HTTP_OPT("sink.requests.max-buffered", buffered_max, .def = "10000", .min = 1, .max = 10000000,
              .doc = "Rows that wait for a request or its answer, at most: beyond, the sink holds "
                     "up the steps in front of it."),
-    HTTP_OPT("sink.max-retries", retries_max, .def = "-1", .min = -1, .max = 1000000,
-             .flags = SR_OPT_OURS,
-             .doc = "How often a request is tried again; -1: as long as sink.retry-timeout lets."),
-    HTTP_OPT("sink.retry-timeout", retry_for, .def = "5min", .min = 0, .max = 8760 * HTTP_HOUR_US,
-             .flags = SR_OPT_OURS,
+    HTTP_OPT(
+        "sink.max-retries", retries_max, .def = "-1", .min = -1, .max = 1000000,
+        .flags = SR_OPT_OURS,
+        .doc =
+            "How often a request is tried again; -1: as long as sink.requests.retry-timeout lets."),
+    HTTP_OPT("sink.requests.retry-timeout", retry_for, .def = "5min", .min = 0,
+             .max = 8760 * HTTP_HOUR_US, .flags = SR_OPT_OURS,
              .doc = "The job fails when a request is not through this long after its first try."),
     HTTP_OPT("sink.retry-backoff", backoff, .def = "100ms", .min = 1000, .max = HTTP_HOUR_US,
              .flags = SR_OPT_OURS,

@@ -317,6 +317,33 @@ static sr_rc sink_refused(struct sink *s, struct letters *letters, struct sr_err
     return rc;
 }
 
+/* One call of write. */
+static sr_rc sink_call_write(struct sink *s, struct sr_wait *wait, struct sr_error *err)
+{
+    uint32_t done = 0;
+    /* Kept before it is written: the call may refuse rows of its own. */
+    if (s->kept && kept_put(s->kept, s->view, s->from) != SR_OK) {
+        return error_set(err, SR_ENOMEM, "out of memory");
+    }
+    sr_rc rc = s->node->sink->write(s->instance, s->view, s->from, &done, wait, err);
+    sr_assert(done <= s->view->picked - s->from);
+    sr_assert(rc != SR_OK || done > 0);
+    if (s->kept) kept_taken(s->kept, done);
+    s->from += done;
+    s->is_dirty = true;
+    counters_add(&s->count, COUNTER_out, done);
+    return rc;
+}
+
+/* A row that was refused late, and fails the job, is named already. */
+static enum sink_did sink_has_failed(struct sink *s, int64_t now_us, struct sr_wait *wait,
+                                     struct sr_error *err)
+{
+    if (s->has_failed) return SINK_FAILED;
+    (void)error_wrap(err, "sink '%s'", s->node->step);
+    return sink_waits_out(s, &s->writing, now_us, wait, err);
+}
+
 enum sink_did sink_write(struct sink *s, struct letters *letters, int64_t now_us,
                          struct sr_wait *wait, struct sr_error *err)
 {
@@ -324,29 +351,14 @@ enum sink_did sink_write(struct sink *s, struct letters *letters, int64_t now_us
     s->letters = letters;
     if (s->view && sink_must_wait(&s->writing, now_us, wait)) return SINK_BUSY;
     while (s->view && s->from < s->view->picked) {
-        uint32_t done = 0;
-        /* Kept before it is written: the call may refuse rows of its own. */
-        if (s->kept && kept_put(s->kept, s->view, s->from) != SR_OK) {
-            (void)error_set(err, SR_ENOMEM, "sink '%s': out of memory", s->node->step);
-            return SINK_FAILED;
-        }
-        sr_rc rc = s->node->sink->write(s->instance, s->view, s->from, &done, wait, err);
-        sr_assert(done <= s->view->picked - s->from);
-        if (s->kept) kept_taken(s->kept, done);
-        s->from += done;
-        s->is_dirty = true;
-        counters_add(&s->count, COUNTER_out, done);
+        sr_rc rc = sink_call_write(s, wait, err);
         if (rc == SR_EBUSY) return sink_is_busy(s, wait, now_us);
         if (rc == SR_EDATA && !s->has_failed) {
             if (sink_refused(s, letters, err) != SR_OK) return SINK_FAILED;
             if (letters && letters->node && letters_is_full(letters)) return SINK_FULL;
             continue;
         }
-        if (rc != SR_OK) {
-            (void)error_wrap(err, "sink '%s'", s->node->step);
-            return sink_waits_out(s, &s->writing, now_us, wait, err);
-        }
-        sr_assert(done > 0);
+        if (rc != SR_OK) return sink_has_failed(s, now_us, wait, err);
         sink_goes_on(s, &s->writing);
     }
     if (s->view && s->view->watermark_end != SR_WATERMARK_NONE) {
@@ -367,10 +379,7 @@ enum sink_did sink_flush(struct sink *s, struct letters *letters, int64_t now_us
     sr_rc rc = SR_OK;
     if (s->node->sink->flush) rc = s->node->sink->flush(s->instance, wait, err);
     if (rc == SR_EBUSY) return sink_is_busy(s, wait, now_us);
-    if (rc != SR_OK) {
-        (void)error_wrap(err, "sink '%s'", s->node->step);
-        return sink_waits_out(s, &s->writing, now_us, wait, err);
-    }
+    if (rc != SR_OK) return sink_has_failed(s, now_us, wait, err);
     sink_goes_on(s, &s->writing);
     s->is_dirty = false;
     return SINK_DONE;
@@ -417,6 +426,7 @@ enum sink_did sink_prepare(struct sink *s, const struct sink_barrier *b, struct 
         sink_notes_remove(&s->notes, s->notes.count - 1);
     }
     if (rc == SR_EBUSY) return sink_is_busy(s, wait, now_us);
+    if (s->has_failed) return SINK_FAILED; /* the message names the sink and the row */
     (void)error_wrap(err, "sink '%s', checkpoint %llu", s->node->step,
                      (unsigned long long)b->checkpoint);
     return sink_waits_out(s, &s->writing, now_us, wait, err);
