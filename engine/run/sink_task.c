@@ -43,9 +43,7 @@ static void sink_notes_remove(struct sink_notes *l, uint32_t i)
 {
     free(l->item[i].bytes);
     l->count--;
-    for (; i < l->count; i++) {
-        l->item[i] = l->item[i + 1];
-    }
+    memmove(&l->item[i], &l->item[i + 1], (l->count - i) * sizeof(l->item[0]));
 }
 
 /* What was the writer's own at an older checkpoint is replaced by what it says now: notes from

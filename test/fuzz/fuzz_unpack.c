@@ -1,5 +1,6 @@
 /* libFuzzer target: the decompressors. The first byte says which kind the others are read as, and
- * how they are cut: in whatever pieces they come, they become the same bytes and have the same end. */
+ * how they are cut: in whatever pieces they come, they become the same bytes and have the same
+ * end. */
 #include <stdint.h>
 #include <stdlib.h>
 
