@@ -208,6 +208,11 @@ static bool math_round_text(const char *text, uint32_t len, int32_t digits, bool
             !math_round_at(v, scale, digits, true, &v)) {
             return false;
         }
+        if (digits >= 0 &&
+            digits < scale) { /* what goes are zeros; a short number is quick below */
+            v /= decimal_power(scale - digits);
+            scale = digits;
+        }
     } else if (!decimal_parse(text, len, digits, &v, &is_number) ||
                (digits < 0 && !decimal_rescale(v, digits, 0, &v))) {
         return false;
