@@ -138,37 +138,49 @@ static bool json_nest_count(struct json_walk *w, uint32_t *n, struct json_token 
     return t->kind == JSON_NULL || (is_number && v <= INT32_MAX);
 }
 
+/* What failed in the text, or else `words` do. */
+static bool json_nest_told(struct json_walk *w, uint32_t at, const char *words)
+{
+    return w->fault ? false : json_walk_fail(w, at, words);
+}
+
+/* "value": how often it is there. */
+static bool json_nest_times(struct json_nest *k, struct json_level *l, struct json_fault *fault)
+{
+    const struct json_place at = {.b = l->inside, .c = 0, .node = node_child(l->place.node, 0)};
+    struct json_token key = {0}, count = {0};
+    uint32_t n = 0;
+    if (!json_walk_string(k->w, &key)) {
+        return false;
+    }
+    if (!json_walk_take(k->w, ':')) {
+        return json_walk_fail(k->w, json_walk_place(k->w),
+                              "':' is expected here, behind the value");
+    }
+    if (!json_nest_count(k->w, &n, &count)) {
+        return json_nest_told(k->w, count.at,
+                              "how often a value of a MULTISET is there is a whole number");
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        if (!json_nest_element(k, l)) {
+            return false;
+        }
+        if (!json_value_put_token(k->x, k->w, &at, &key, fault)) {
+            return json_nest_told(k->w, key.at, "out of memory");
+        }
+        sr_row_done(l->inside);
+    }
+    return true;
+}
+
 /* Of a MULTISET: {"value": how often it is there, ...}; what is there no time is not. */
 static enum json_next json_nest_bag(struct json_nest *k, struct json_level *l,
                                     struct json_fault *fault)
 {
-    const struct json_place at = {.b = l->inside, .c = 0, .node = node_child(l->place.node, 0)};
     enum json_next what;
     for (; (what = json_nest_comma(k->w, l, '}')) == JSON_NEXT_VALUE; l->nth++) {
-        struct json_token key = {0}, count = {0};
-        uint32_t n = 0;
-        if (!json_walk_string(k->w, &key)) {
+        if (!json_nest_times(k, l, fault)) {
             return JSON_NEXT_FAILED;
-        }
-        if (!json_walk_take(k->w, ':')) {
-            return json_nest_fail(k->w, json_walk_place(k->w),
-                                  "':' is expected here, behind the value");
-        }
-        if (!json_nest_count(k->w, &n, &count)) {
-            return k->w->fault ? JSON_NEXT_FAILED
-                               : json_nest_fail(k->w, count.at,
-                                                "how often a value of a MULTISET is there is a "
-                                                "whole number");
-        }
-        for (uint32_t i = 0; i < n; i++) {
-            if (!json_nest_element(k, l)) {
-                return JSON_NEXT_FAILED;
-            }
-            if (!json_value_put_token(k->x, k->w, &at, &key, fault)) {
-                return k->w->fault ? JSON_NEXT_FAILED
-                                   : json_nest_fail(k->w, key.at, "out of memory");
-            }
-            sr_row_done(l->inside);
         }
     }
     if (what == JSON_NEXT_CLOSED) {

@@ -288,23 +288,26 @@ static const struct expr *bind_one_unit(struct arena *a, const char *type, struc
     return *at == '\0' ? expr_interval(a, "1", 1, false, unit, NULL, err) : NULL;
 }
 
-/* A number as it is written, with its sign; its value in millionths. False: it is none. */
-static bool bind_millionths(const struct expr *e, bool is_negative, int64_t *out)
+/* A number as it is written, with its signs; its value in millionths. False: it is none. */
+static bool bind_millionths(const struct expr *e, int64_t *out)
 {
-    if (expr_is_call_of(e, "-") && e->args == 1) {
-        return bind_millionths(e->arg[0], !is_negative, out); /* NOLINT(misc-no-recursion) */
+    bool is_negative = false;
+    for (; expr_is_call_of(e, "-") && e->args == 1; e = e->arg[0]) {
+        is_negative = !is_negative;
     }
     const struct sr_type *t = &e->type;
-    bool is_number = e->kind == EXPR_LITERAL && !e->is_null &&
-                     ((t->kind >= SR_TINYINT && t->kind <= SR_BIGINT) ||
-                      (t->kind == SR_DECIMAL && t->length <= SR_DECIMAL_SMALL));
-    __int128 v = is_number ? (__int128)e->value.i * 1000000 : 0;
-    for (int32_t i = 0; is_number && t->kind == SR_DECIMAL && i < t->scale; i++) {
+    bool is_small = (t->kind >= SR_TINYINT && t->kind <= SR_BIGINT) ||
+                    (t->kind == SR_DECIMAL && t->length <= SR_DECIMAL_SMALL);
+    if (e->kind != EXPR_LITERAL || e->is_null || !is_small) {
+        return false;
+    }
+    __int128 v = (__int128)e->value.i * 1000000;
+    for (int32_t i = 0; t->kind == SR_DECIMAL && i < t->scale; i++) {
         v /= 10;
     }
     v = is_negative ? -v : v;
     *out = (int64_t)v;
-    return is_number && *out == v;
+    return *out == v;
 }
 
 /* CAST(1.5 AS INTERVAL DAY): a number as it is written is so many of the unit, as in Flink, where
@@ -320,7 +323,7 @@ static const struct expr *bind_cast_units(struct scope *s, const char *type, con
                         "a number is cast to an INTERVAL of one unit, such as DAY");
         return NULL;
     }
-    if (!bind_millionths(n, false, &millionths)) {
+    if (!bind_millionths(n, &millionths)) {
         return expr_cast(a, n, &one->type, false, err);
     }
     struct expr *copy = arena_copy(a, one, sizeof(*one));
