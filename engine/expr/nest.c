@@ -1,5 +1,6 @@
 #include "engine/expr/nest.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -191,7 +192,7 @@ bool nest_identical(const struct sr_column *a, uint32_t ra, const struct sr_colu
     }
     if (type_is_approx(a->type.kind)) {
         double x = nest_real(a, ra), y = nest_real(b, rb);
-        return (x != x && y != y) || memcmp(&x, &y, sizeof(x)) == 0;
+        return (x != x && y != y) || (x == y && !signbit(x) == !signbit(y));
     }
     if (!sr_is_nested(a->type.kind)) {
         return nest_order(a, ra, b, rb) == 0;
