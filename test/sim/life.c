@@ -244,6 +244,18 @@ static void life_ask(struct life *l)
 
 static bool life_all_asleep(const struct life *l) { return (l->live & ~l->asleep) == 0; }
 
+/* Steps it, unless it is of a region that is down, or passed over. */
+static void life_meet_task(struct life *l, uint32_t who)
+{
+    if ((l->live >> who & 1) == 0) {
+        return;
+    }
+    bool is_passed_over = (l->lazy >> who & 1) != 0 && world_below(l->world, 8) > 0;
+    if (!is_passed_over) {
+        life_step_task(l, who);
+    }
+}
+
 /* Somebody sets the wall clock, or sets it right. */
 static void life_set_clock(struct world *w)
 {
@@ -286,13 +298,7 @@ static bool life_run(struct life *l, uint64_t until)
         uint32_t tasks = l->crew ? l->crew->tasks : 0;
         uint32_t who = world_below(w, tasks + 1);
         if (who < tasks) {
-            if ((l->live >> who & 1) == 0) {
-                continue;
-            }
-            bool is_passed_over = (l->lazy >> who & 1) != 0 && world_below(w, 8) > 0;
-            if (!is_passed_over) {
-                life_step_task(l, who);
-            }
+            life_meet_task(l, who);
             continue;
         }
         if (life_step_supervisor(l)) {
