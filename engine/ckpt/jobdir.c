@@ -112,12 +112,18 @@ static void jobdir_sort_names(char **names, struct jobdir *j)
 static sr_rc jobdir_look_at_all(const struct env *env, const char *dir, struct jobdir *j,
                                 struct sr_error *err)
 {
+    uint32_t kept = 0;
     for (uint32_t i = 0; i < j->count; i++) {
-        struct jobdir_checkpoint *c = &j->checkpoint[i];
+        struct jobdir_checkpoint *c = &j->checkpoint[kept];
+        *c = j->checkpoint[i];
         sr_rc rc = jobdir_look(env, dir, c, err);
+        if (rc == SR_EABSENT) {
+            continue; /* a leader that is not sealed yet deleted it just now */
+        }
         if (rc != SR_OK) {
             return rc;
         }
+        kept++;
         c->is_late =
             !c->is_damaged && c->attempt < j->counters.attempt && c->number > j->counters.base;
         c->is_retired = c->number <= j->counters.retired;
@@ -125,6 +131,7 @@ static sr_rc jobdir_look_at_all(const struct env *env, const char *dir, struct j
             j->attempt_max = c->attempt;
         }
     }
+    j->count = kept;
     return SR_OK;
 }
 

@@ -606,6 +606,7 @@ static sr_rc store_dir_retain(struct store *s, uint64_t lineage, uint64_t shown,
         const struct store_dir *own = s->own;
         rc = store_dir_sync_move(s, own->build, err);
         rc = rc == SR_OK ? store_dir_empty(s, own->build, err) : rc;
+        rc = store_dir_absent(s, rc, err);
     }
     arena_free(a);
     return rc;
