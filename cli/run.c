@@ -694,6 +694,15 @@ static enum cli_exit run_guard(struct run *r, bool *is_engine)
     return code;
 }
 
+/* Before a run that begins afresh: once more, if another run was waited for. */
+static enum cli_exit run_check_fresh(struct run *r)
+{
+    bool is_over = false;
+    if (r->restore || args_has(r->args, "continue") || args_has(r->args, "standby")) return CLI_OK;
+    enum cli_exit code = run_check_unfinished(r, &is_over);
+    return code == CLI_OK && is_over ? run_check_unfinished(r, &is_over) : code;
+}
+
 /* Everything from a loaded job to its end. */
 static enum cli_exit run_job(struct run *r)
 {
@@ -711,12 +720,8 @@ static enum cli_exit run_job(struct run *r)
                         "run: --standby takes over from checkpoints, and those in memory die with "
                         "the process; set execution.checkpointing.dir");
     }
-    if (!r->restore && !args_has(r->args, "continue") && !args_has(r->args, "standby")) {
-        bool is_over = false;
-        enum cli_exit code = run_check_unfinished(r, &is_over);
-        if (code == CLI_OK && is_over) code = run_check_unfinished(r, &is_over);
-        if (code != CLI_OK) return code;
-    }
+    enum cli_exit looked = run_check_fresh(r);
+    if (looked != CLI_OK) return looked;
     if (args_has(r->args, "detached")) {
         bool is_parent = false;
         enum cli_exit code = CLI_OK;
