@@ -133,6 +133,7 @@ static enum standby_end standby_follow(struct standby *s, struct store **store, 
     const char *end = store_end_before(*store);
     if (!standby_has_waited(s)) return STANDBY_LEADS;
     if (*end == '\0') {
+        env_crash_point(&s->cli->env, "standby: taking over");
         cli_note(s->cli, "taking over job '%s'", s->job->name);
         return STANDBY_LEADS;
     }
