@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "engine/base/assert.h"
-#include "engine/base/huge.h"
 
 static bool bytes_grow(struct sr_out *o, size_t more)
 {
@@ -21,7 +20,6 @@ static bool bytes_grow(struct sr_out *o, size_t more)
     if (!data) {
         return false;
     }
-    huge_advise(data + o->len, capacity - o->len);
     o->data = data;
     o->capacity = capacity;
     return true;
