@@ -72,7 +72,9 @@ sr_rc thread_start(struct thread **out, const char *name, void (*run)(void *arg)
 
 void thread_step_back(void)
 {
-    (void)setpriority(PRIO_PROCESS, (id_t)gettid(), THREAD_BACK_NICE); /* a kindness only */
+    id_t self = (id_t)gettid();
+    /* From where the process stands, which may have a niceness of its own. A kindness only. */
+    (void)setpriority(PRIO_PROCESS, self, getpriority(PRIO_PROCESS, self) + THREAD_BACK_NICE);
 }
 
 void thread_join(struct thread *t)
