@@ -2,8 +2,8 @@
  *
  * The supervisor changes the tasks of a worker while that one holds still:
  *
- *   supervisor  is_asked = true, wake -> waits for is_still -> changes -> both are false, wake
- *   worker      between two passes:  is_still = true -> waits until is_asked is false
+ *   supervisor  asked++ (odd), wake -> waits until still is the same -> changes -> asked++, wake
+ *   worker      between two passes:  while asked is odd: still = asked, wake, sleep
  *
  * A worker steps its tasks in turn as long as one of them did something. Then it says that it is
  * parked, looks once more (what was put or ordered before that is seen, what comes after it wakes:
@@ -29,7 +29,7 @@ struct worker {
     uint32_t tasks;
     struct sr_wait *wait; /* of all its tasks */
     uint32_t waits;
-    _Atomic bool is_asked, is_still; /* seq_cst */
+    _Atomic uint32_t asked, still; /* seq_cst: see above */
 };
 
 struct sched_threads {
@@ -80,10 +80,12 @@ static bool worker_pass(struct worker *w, int64_t now_us)
 static void worker_hold_still(struct worker *w)
 {
     const struct env *env = w->pool->env;
-    atomic_store(&w->is_still, true);
-    parker_wake(w->pool->boss);
-    while (atomic_load(&w->is_asked)) {
+    uint32_t asked = atomic_load(&w->asked);
+    while ((asked & 1) != 0) {
+        atomic_store(&w->still, asked);
+        parker_wake(w->pool->boss);
         parker_wait(w->parker, NULL, 0, env->mono_us(env), INT64_MAX);
+        asked = atomic_load(&w->asked);
     }
 }
 
@@ -92,12 +94,12 @@ static void worker_run(void *arg)
     struct worker *w = arg;
     const struct env *env = w->pool->env;
     while (!atomic_load(&w->pool->is_stopping)) {
-        if (atomic_load(&w->is_asked)) worker_hold_still(w);
+        worker_hold_still(w);
         if (worker_pass(w, env->mono_us(env))) continue;
         atomic_store(&w->waker.is_parked, true);
         int64_t now_us = env->mono_us(env);
         if (!worker_pass(w, now_us) && !atomic_load(&w->pool->is_stopping) &&
-            !atomic_load(&w->is_asked)) {
+            (atomic_load(&w->asked) & 1) == 0) {
             parker_wait(w->parker, w->wait, w->waits, now_us, INT64_MAX);
         }
         atomic_store(&w->waker.is_parked, false);
@@ -185,17 +187,16 @@ static void sched_threads_end(struct sched_threads *p)
 
 static void worker_still(struct sched_threads *p, struct worker *w)
 {
-    atomic_store(&w->is_asked, true);
+    uint32_t asked = atomic_fetch_add(&w->asked, 1) + 1;
     parker_wake(w->parker);
-    while (!atomic_load(&w->is_still)) {
+    while (atomic_load(&w->still) != asked) {
         parker_wait(p->boss, NULL, 0, p->env->mono_us(p->env), INT64_MAX);
     }
 }
 
 static void worker_go_on(struct worker *w)
 {
-    atomic_store(&w->is_still, false);
-    atomic_store(&w->is_asked, false);
+    atomic_fetch_add(&w->asked, 1);
     parker_wake(w->parker);
 }
 
