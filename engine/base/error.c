@@ -114,11 +114,11 @@ static sr_rc error_code_of(int number)
         return SR_EACCESS;
     case ENOSPC:
     case EDQUOT:
-    case EFBIG:
         return SR_ENOSPC;
     case EBUSY:
     case ETXTBSY:
         return SR_EBUSY;
+    case EFBIG: /* no room that somebody makes helps */
     case EMFILE:
     case ENFILE:
     case ENAMETOOLONG:
