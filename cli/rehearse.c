@@ -12,19 +12,24 @@
 #include "engine/base/error.h"
 
 #define REHEARSE_TRACE_BYTES 4096u
+#define REHEARSE_PUBLISHED   "run: after publish"
 
 struct rehearse {
     char name[128];    /* of the point that kills; "": none */
     int64_t nth;       /* passage that kills */
     bool is_stop;      /* or stops */
     atomic_long count; /* relaxed: any thread may be the one that dies */
+    atomic_long shown; /* passages of REHEARSE_PUBLISHED; relaxed */
     char *trace;       /* REHEARSE_TRACE_BYTES shared with the file; NULL: none */
 };
 
 static void rehearse_point(const struct env *e, const char *name)
 {
     struct rehearse *r = e->crash_ctx;
-    if (r->trace) (void)snprintf(r->trace, REHEARSE_TRACE_BYTES, "%s\n", name);
+    bool is_publication = strcmp(name, REHEARSE_PUBLISHED) == 0;
+    long shown = atomic_fetch_add_explicit(&r->shown, is_publication ? 1 : 0, memory_order_relaxed);
+    shown += is_publication ? 1 : 0;
+    if (r->trace) (void)snprintf(r->trace, REHEARSE_TRACE_BYTES, "%s\n%ld\n", name, shown);
     if (*r->name && strcmp(name, r->name) == 0 &&
         atomic_fetch_add_explicit(&r->count, 1, memory_order_relaxed) + 1 == r->nth) {
         (void)raise(r->is_stop ? SIGSTOP : SIGKILL); /* the latter does not return */

@@ -4,7 +4,8 @@
     scripts/test              all stages, in order
     scripts/test STAGE...     only these (and the builds that they need are taken as they are)
 
-Each stage has its minutes in test/budget; one that takes longer fails. Builds lie in build-test (gcc,
+Each stage has its minutes in test/budget; one that takes longer fails. So does a test that was skipped, unless
+test/allowed-skips names it. Builds lie in build-test (gcc,
 release), build-asan (clang, address and undefined, with fuzz targets), build-tsan. Logs lie beside them.
 """
 import json
@@ -18,6 +19,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PLAIN, ASAN, TSAN = "build-test", "build-asan", "build-tsan"
 CLOSING = re.compile(r"^(\d+) passed, (\d+) failed", re.M)
+SKIPPED = re.compile(r"^skipped: ([\w-]+): (.*)$", re.M)  # what our drivers print
 
 
 class Failed(Exception):
@@ -45,6 +47,22 @@ def must(args, log, **env):
     return text
 
 
+def allowed_skips():
+    """Names of tests that may be skipped, from lines of a name and its reason."""
+    lines = (ROOT / "test" / "allowed-skips").read_text().splitlines()
+    return {line.split()[0] for line in lines if len(line.split()) > 1 and not line.startswith("#")}
+
+
+def forbidden(skips):
+    """How many of these (name, why) nobody allowed; all are said."""
+    count = 0
+    for name, why in skips:
+        is_allowed = name in allowed_skips()
+        print(f"-- {name} was skipped{'' if is_allowed else ', and test/allowed-skips does not name it'}: {why}")
+        count += not is_allowed
+    return count
+
+
 def driver(args, log, **env):
     """A test driver of ours: its last line says how many passed and failed."""
     code, text = run(args, log, **env)
@@ -54,7 +72,7 @@ def driver(args, log, **env):
         print("\n".join(text.splitlines()[-20:]))
         return 0, 1
     passed, failed = map(int, found[-1])
-    return passed, failed + (1 if code != 0 and failed == 0 else 0)
+    return passed, failed + (1 if code != 0 and failed == 0 else 0) + forbidden(SKIPPED.findall(text))
 
 
 def checked(args, log, **env):
@@ -83,7 +101,9 @@ def suite(build, name, **env):
         if test["result"] in ("OK", "EXPECTEDFAIL"):
             checks = re.search(r"Checks: (\d+), Failures: 0", test.get("stdout") or "")
             passed += int(checks.group(1)) if checks else 1
-        elif test["result"] != "SKIP":
+        elif test["result"] == "SKIP":
+            failed += forbidden([(test["name"].split()[-1], "it said so itself")])
+        else:
             failed += 1
     if passed + failed == 0:
         print(f"-- suite {name} of {build} ran no test")
