@@ -3,9 +3,9 @@
  * STREAMRUN_REHEARSE=NAME:K        the process kills itself when the crash point NAME is passed the
  *                                  K-th time (from 1)
  * STREAMRUN_REHEARSE=NAME:K:stop   it stops there (SIGSTOP), and goes on at SIGCONT
- * STREAMRUN_REHEARSE_TRACE=FILE    the name of the last crash point passed stands in FILE, and below it
- *                                  how many checkpoints were published, whatever kills the process: it
- *                                  is written through a shared mapping
+ * STREAMRUN_REHEARSE_TRACE=FILE    the name of the last crash point passed stands in FILE, below it
+ *                                  how many checkpoints were published, whatever kills the process:
+ *                                  it is written through a shared mapping
  *
  * Neither set: crash points cost a comparison with NULL.
  */

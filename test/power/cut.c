@@ -1,8 +1,9 @@
 /* Preloaded into a process: kills it at the k-th call that changes something on a disk.
  *
- * CUT_ROOT=DIR     where that disk is mounted; calls that change anything elsewhere do not count
- * CUT_AT=K         the K-th such call (from 1) is not made: the process is killed; 0 or unset: never
- * CUT_COUNT=FILE   holds the number of such calls, in the machine's order of bytes, whatever ends the process
+ * CUT_ROOT=DIR     where that disk is mounted; what changes elsewhere does not count
+ * CUT_AT=K         the K-th such call (from 1) is not made but the process killed; 0, unset: never
+ * CUT_COUNT=FILE   holds the number of such calls, in the machine's order of bytes, whatever ends
+ *                  the process
  *
  * Its functions take the place of libc's; libsqlite's calls come here as well.
  */
