@@ -47,7 +47,7 @@ enum sr_kind {
 
 static inline const char *sr_kind_word(enum sr_kind k)
 {
-#define SR_KIND(kind, word) [kind] = word,
+#define SR_KIND(kind, word) word, /* in their order, so that C++ takes it too */
     static const char *const words[SR_KIND_COUNT] = {SR_KINDS(SR_KIND)};
 #undef SR_KIND
     return k < SR_KIND_COUNT ? words[k] : "?";

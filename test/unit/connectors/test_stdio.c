@@ -292,8 +292,9 @@ START_TEST(print_knows_the_types)
     view_release(v);
     struct sr_sink_caps caps;
     struct sr_error err = {0};
-    ck_assert_int_eq(k.type->check(&conf, rows_schema(s.arena, "a MULTISET<INT>"), &caps, &err),
-                     SR_ECONFIG);
+    ck_assert_int_eq(
+        k.type->check(&conf, rows_schema(s.arena, "a MULTISET<ARRAY<INT>>"), &caps, &err),
+        SR_ECONFIG);
     ck_assert_ptr_nonnull(strstr(err.words, "column a"));
     stage_close(&s);
 }
