@@ -6,6 +6,7 @@
 
 #define SYNTAX_IN_CONTEXT 1u /* the place is where the construct began */
 #define SYNTAX_BLOCK      2u /* the block form helps */
+#define SYNTAX_ONE_BYTE   4u /* it is the byte at the place alone that YAML does not take */
 
 struct syntax_case {
     const char *problem, *context; /* parts of libyaml's words; NULL: any */
@@ -21,15 +22,15 @@ static const struct syntax_case syntax_cases[] = {
      "indent with spaces", 0},
     {"did not find expected alphabetic or numeric", "alias",
      "YAML takes '*' at the beginning of a text as an alias", NULL,
-     SYNTAX_IN_CONTEXT | SYNTAX_BLOCK},
+     SYNTAX_IN_CONTEXT | SYNTAX_BLOCK | SYNTAX_ONE_BYTE},
     {"did not find expected alphabetic or numeric", "anchor",
      "YAML takes '&' at the beginning of a text as an anchor", NULL,
-     SYNTAX_IN_CONTEXT | SYNTAX_BLOCK},
+     SYNTAX_IN_CONTEXT | SYNTAX_BLOCK | SYNTAX_ONE_BYTE},
     {NULL, "tag", "YAML takes '!' at the beginning of a text as a tag, and tags are not taken",
      NULL, SYNTAX_IN_CONTEXT | SYNTAX_BLOCK},
     {"mapping values are not allowed", NULL,
      "YAML takes ': ' as the end of a key, and there is a key in this line already", NULL,
-     SYNTAX_BLOCK},
+     SYNTAX_BLOCK | SYNTAX_ONE_BYTE},
     {"found unexpected end of stream", "quoted", "the quote that begins here is never closed",
      "a text that has quotes in it is best written as a block, with |", SYNTAX_IN_CONTEXT},
     {"found unknown escape character", NULL,
@@ -118,7 +119,7 @@ static char syntax_before(const struct page *page, uint32_t offset)
 /* libyaml answers a character that YAML keeps for itself, and a text that goes on behind a closing
  * quote, by words that do not say so. */
 static bool syntax_fault_of_byte(const struct page *page, struct faults *faults,
-                                 const yaml_parser_t *parser, uint32_t offset)
+                                 const yaml_parser_t *parser, uint32_t offset, uint32_t *byte)
 {
     struct place at = page_place(page, offset);
     char here = page->text[offset]; /* the text ends with \0 */
@@ -132,6 +133,7 @@ static bool syntax_fault_of_byte(const struct page *page, struct faults *faults,
         }
         fault_add(faults, FAULT_ERROR, at, syntax_block_hint(page, offset),
                   "SR0104: no text can begin with '%c' in YAML", here);
+        *byte = here == '\0' ? SYNTAX_END : offset;
         return true;
     }
     bool is_behind_quote = (before == '\'' || before == '"') && here != '\n' && here != '\0';
@@ -158,27 +160,29 @@ static void syntax_fault_of_bytes(const struct page *page, struct faults *faults
     }
 }
 
-void syntax_fault(const struct page *page, struct faults *faults, const yaml_parser_t *parser)
+uint32_t syntax_fault(const struct page *page, struct faults *faults, const yaml_parser_t *parser)
 {
     sr_assert(parser->error != YAML_NO_ERROR);
     if (parser->error == YAML_READER_ERROR) {
         syntax_fault_of_bytes(page, faults, parser);
-        return;
+        return SYNTAX_END;
     }
     uint32_t offset = page_offset(page, parser->problem_mark.line, parser->problem_mark.column);
-    if (syntax_fault_of_byte(page, faults, parser, offset)) {
-        return;
+    uint32_t byte = SYNTAX_END;
+    if (syntax_fault_of_byte(page, faults, parser, offset, &byte)) {
+        return byte;
     }
     const struct syntax_case *c = syntax_find(parser);
     if (!c) {
         fault_add(faults, FAULT_ERROR, page_place(page, offset), NULL, "SR0104: not YAML: %s%s%s",
                   parser->context ? parser->context : "", parser->context ? ", " : "",
                   parser->problem ? parser->problem : "unknown problem");
-        return;
+        return SYNTAX_END;
     }
     if (c->flags & SYNTAX_IN_CONTEXT && parser->context) {
         offset = page_offset(page, parser->context_mark.line, parser->context_mark.column);
     }
     const char *hint = c->flags & SYNTAX_BLOCK ? syntax_block_hint(page, offset) : c->hint;
     fault_add(faults, FAULT_ERROR, page_place(page, offset), hint, "SR0104: %s", c->words);
+    return c->flags & SYNTAX_ONE_BYTE ? offset : SYNTAX_END;
 }

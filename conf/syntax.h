@@ -10,8 +10,11 @@
 
 #include "conf/page.h"
 
-/* Adds the fault of a parser that failed. */
-void syntax_fault(const struct page *page, struct faults *faults, const yaml_parser_t *parser);
+#define SYNTAX_END UINT32_MAX
+
+/* Adds the fault of a parser that failed. The answer: the offset of the one byte that YAML gave a
+ * meaning of its own; with another there, reading could go on. SYNTAX_END: it is not that. */
+uint32_t syntax_fault(const struct page *page, struct faults *faults, const yaml_parser_t *parser);
 /* "write it as a block: ..." for the line of `offset`; in the page's arena. */
 const char *syntax_block_hint(const struct page *page, uint32_t offset);
 

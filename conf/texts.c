@@ -92,7 +92,7 @@ static bool texts_check_kind(struct reader *rd, const struct entry *e, const str
 bool texts_one(struct reader *rd, const struct entry *e, struct node *n, struct job_text *out)
 {
     sr_assert(rd && e && n && out);
-    if (!texts_check_kind(rd, e, n) || texts_is_eaten(rd, e, n)) {
+    if (n->has_fault || !texts_check_kind(rd, e, n) || texts_is_eaten(rd, e, n)) {
         return false;
     }
     const char *text = vars_expand(rd, n, e->dir);

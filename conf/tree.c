@@ -21,6 +21,12 @@ struct tree_anchor {
 };
 
 /* What is needed while a tree is built. */
+/* Bytes to which YAML gave a meaning of its own: another one stands in their place, so that further
+ * faults come to light. Whatever they are in has no value. */
+struct tree_spared {
+    uint32_t count, byte[TREE_SPARED_MAX];
+};
+
 struct tree {
     struct arena *arena;
     struct page *page;
@@ -35,7 +41,9 @@ struct tree {
     uint32_t nodes, aliased;
     uint32_t documents;
     struct node *root;
-    sr_rc rc; /* not SR_OK: reading ends */
+    const struct tree_spared *spared;
+    uint32_t byte; /* the parser ended at it; SYNTAX_END: it did not, or not because of one byte */
+    sr_rc rc;      /* not SR_OK: reading ends */
 };
 
 bool node_is_null(const struct node *n)
@@ -59,6 +67,14 @@ static uint32_t tree_offset(const struct tree *t, yaml_mark_t mark)
 static struct place tree_place(const struct tree *t, yaml_mark_t mark)
 {
     return page_place(t->page, tree_offset(t, mark));
+}
+
+static bool tree_is_spared(const struct tree *t, const struct node *n)
+{
+    for (uint32_t i = 0; i < t->spared->count; i++) {
+        if (n->begin <= t->spared->byte[i] && t->spared->byte[i] < n->end) return true;
+    }
+    return false;
 }
 
 static void tree_out_of_memory(struct tree *t) { t->rc = SR_ENOMEM; }
@@ -128,6 +144,21 @@ static uint32_t tree_anchor_add(struct tree *t, const yaml_char_t *name, struct 
     return t->anchors;
 }
 
+/* A value that has none: reading goes on, so that further faults come to light. */
+static void tree_alias_lost(struct tree *t, const yaml_event_t *e, const char *name)
+{
+    fault_add(t->faults, FAULT_ERROR, tree_place(t, e->start_mark),
+              syntax_block_hint(t->page, tree_offset(t, e->start_mark)),
+              "SR0105: alias '*%s' has no anchor '&%s' before it (YAML takes '*' at the "
+              "beginning of a text as an alias)",
+              name, name);
+    struct node *n = tree_new(t, NODE_SCALAR, e);
+    if (!n) return;
+    n->text = n->written = "";
+    n->has_fault = true;
+    tree_put(t, n);
+}
+
 static void tree_alias(struct tree *t, const yaml_event_t *e)
 {
     const char *name = (const char *)e->data.alias.anchor;
@@ -137,16 +168,11 @@ static void tree_alias(struct tree *t, const yaml_event_t *e)
     for (uint32_t i = t->anchors; i-- > 0 && !a;) { /* a later anchor of the same name counts */
         a = strcmp(t->anchor[i].name, name) == 0 ? &t->anchor[i] : NULL;
     }
-    t->rc = SR_ECONFIG;
     if (!a) {
-        fault_add(t->faults, FAULT_ERROR, at,
-                  syntax_block_hint(t->page, tree_offset(t, e->start_mark)),
-                  "SR0105: alias '*%s' has no anchor '&%s' before it (YAML takes '*' at the "
-                  "beginning of a "
-                  "text as an alias)",
-                  name, name);
+        tree_alias_lost(t, e, name);
         return;
     }
+    t->rc = SR_ECONFIG;
     if (!a->node) {
         fault_add(t->faults, FAULT_ERROR, at, NULL,
                   "SR0106: alias '*%s' stands inside its own anchor", name);
@@ -216,6 +242,7 @@ static void tree_scalar(struct tree *t, const yaml_event_t *e)
     n->text = arena_text_n(t->arena, (const char *)e->data.scalar.value, e->data.scalar.length);
     n->written = n->text;
     n->len = (uint32_t)e->data.scalar.length;
+    n->has_fault = tree_is_spared(t, n);
     if (!n->text) {
         tree_out_of_memory(t);
         return;
@@ -483,7 +510,7 @@ static void tree_parse(struct tree *t)
                 tree_out_of_memory(t);
                 return;
             }
-            syntax_fault(t->page, t->faults, &t->parser);
+            t->byte = syntax_fault(t->page, t->faults, &t->parser);
             t->rc = SR_ECONFIG;
             return;
         }
@@ -493,9 +520,10 @@ static void tree_parse(struct tree *t)
     }
 }
 
-sr_rc tree_read(struct page *page, struct faults *faults, struct node **root)
+/* Reads `text`, which is the page's but for the bytes that are spared. *byte: see struct tree. */
+static sr_rc tree_read_once(struct page *page, struct faults *faults, const char *text,
+                            const struct tree_spared *spared, struct node **root, uint32_t *byte)
 {
-    sr_assert(page && faults && root);
     struct tree *t = calloc(1, sizeof(*t));
     if (!t || !yaml_parser_initialize(&t->parser)) {
         free(t);
@@ -504,16 +532,34 @@ sr_rc tree_read(struct page *page, struct faults *faults, struct node **root)
     t->arena = page->arena;
     t->page = page;
     t->faults = faults;
+    t->spared = spared;
+    t->byte = SYNTAX_END;
     yaml_parser_set_encoding(&t->parser, YAML_UTF8_ENCODING);
-    yaml_parser_set_input_string(&t->parser, (const unsigned char *)page->text, page->len);
+    yaml_parser_set_input_string(&t->parser, (const unsigned char *)text, page->len);
     tree_parse(t);
     yaml_parser_delete(&t->parser);
     sr_rc rc = t->rc;
+    *byte = t->byte;
     if (rc == SR_OK) {
         *root = t->root && node_is_null(t->root) ? NULL : t->root;
     }
     free(t->pending);
     free(t->anchor);
     free(t);
+    return rc;
+}
+
+sr_rc tree_read(struct page *page, struct faults *faults, struct node **root)
+{
+    sr_assert(page && faults && root);
+    struct tree_spared spared = {.count = 0};
+    uint32_t byte = SYNTAX_END;
+    sr_rc rc = tree_read_once(page, faults, page->text, &spared, root, &byte);
+    char *text = byte == SYNTAX_END ? NULL : arena_text_n(page->arena, page->text, page->len);
+    while (text && byte < page->len && spared.count < TREE_SPARED_MAX) {
+        text[byte] = 'x';
+        spared.byte[spared.count++] = byte;
+        rc = tree_read_once(page, faults, text, &spared, root, &byte);
+    }
     return rc;
 }

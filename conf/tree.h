@@ -16,6 +16,7 @@
 #define TREE_NODES_MAX   50000u
 #define TREE_ALIASED_MAX 10000u /* nodes that all aliases together stand for */
 #define TREE_ANCHORS_MAX 1000u
+#define TREE_SPARED_MAX  20u /* faults of a single byte behind which reading goes on */
 
 enum node_kind { NODE_SCALAR, NODE_MAPPING, NODE_SEQUENCE };
 enum node_style { NODE_PLAIN, NODE_SINGLE, NODE_DOUBLE, NODE_LITERAL, NODE_FOLDED };
@@ -35,7 +36,7 @@ struct node {
     uint32_t len;        /* of text */
     uint32_t indent;     /* of a block's lines: their column - 1 */
     bool is_expanded;    /* vars.c saw it */
-    bool has_fault;      /* the expansion was faulted: no value to look at */
+    bool has_fault;      /* it was faulted already: no value to look at */
     bool has_variables;  /* `text` differs from what was written */
     bool has_reference;  /* a variable or a file was put in */
     bool is_secret;      /* never shown, never kept */
@@ -54,7 +55,8 @@ struct node_pair {
     bool is_merged; /* came by `<<` */
 };
 
-/* *root is NULL for a text without content. SR_ECONFIG: a fault that ends reading (others, such as
+/* Behind a byte that YAML keeps for itself, as in `select: *`, reading goes on: what it stands in has
+ * a fault, and the answer is SR_OK. *root is NULL for a text without content. SR_ECONFIG: a fault that ends reading (others, such as
  * a key twice, only add to `faults`). SR_ENOMEM. */
 sr_rc tree_read(struct page *page, struct faults *faults, struct node **root);
 

@@ -459,6 +459,34 @@ START_TEST(eaten_expressions)
 }
 END_TEST
 
+/* A character that YAML keeps for itself does not hide the faults behind it, nor makes new ones. */
+START_TEST(faults_behind_an_eaten_one)
+{
+    static const char *const values[] = {"*", "*a", "& b", "`a`", "@a", "a AS b: c"};
+    char yaml[512];
+
+    setup();
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+        (void)snprintf(yaml, sizeof(yaml),
+                       "%stransforms:\n  t:\n    from: in\n    select: %s\n"
+                       "sinks: {out: {from: t, connector: hole, wrong: 1}}\n",
+                       KIT_HEAD, values[i]);
+        ck_assert_int_eq(kit_read(&k, yaml), SR_ECONFIG);
+        if (k.faults.errors != 2 || !kit_fault(&k, 8, 41, "unknown key 'wrong'")) {
+            ck_abort_msg("for: %s: %u errors", values[i], k.faults.errors);
+        }
+        ck_assert_uint_eq(k.faults.fault[0].at.line, 7);
+    }
+    (void)kit_read_source(
+        &k, "    text: [*, *, *, *, *, *, *, *, *, *, *, *, *, *, *, *, *, *, *, *, *]\n");
+    ck_assert_uint_eq(k.faults.errors, 21); /* reading ends at the last one */
+    (void)kit_read_source(&k, "    password: *\n    rows: x\n");
+    ck_assert_ptr_nonnull(kit_fault(&k, 4, 15, "'*' at the beginning"));
+    ck_assert_ptr_nonnull(kit_fault(&k, 5, 11, "rows"));
+    done();
+}
+END_TEST
+
 /* Text that is no YAML: a place and words, whatever it is. */
 START_TEST(not_yaml)
 {
@@ -504,4 +532,4 @@ END_TEST
 
 UNIT_MAIN("yaml", duplicate_keys, scalars_are_not_guessed, variables_do_not_change_the_file,
           variables_are_faulted, unknown_keys, sizes, durations, bombs, limits, merge_keys, tabs,
-          flat_and_nested, eaten_expressions, not_yaml)
+          flat_and_nested, eaten_expressions, faults_behind_an_eaten_one, not_yaml)
