@@ -246,7 +246,8 @@ static void keys_leftover(struct reader *rd, struct entry *e, const struct opts_
                   settings_instead(e->key));
         return;
     case SETTINGS_LATER:
-        reader_fault(rd, e->name->at, NULL, "SR0207: '%s: %s' is not there yet", e->key,
+        reader_fault(rd, e->name->at, *settings_instead(e->key) ? settings_instead(e->key) : NULL,
+                     "SR0207: '%s: %s' is not there yet", e->key,
                      e->value->kind == NODE_SCALAR ? reader_shown(e, e->value) : "[...]");
         return;
     case SETTINGS_UNKNOWN:

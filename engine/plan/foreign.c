@@ -24,6 +24,8 @@
     }
 
 #define FOREIGN_WHOLE  "each checkpoint is written whole"
+#define FOREIGN_STANDBY \
+    "take it out, and start the job several times with `run --standby`: that needs no ZooKeeper"
 #define FOREIGN_MEMORY "state is kept in memory, as by hashmap, and must fit there"
 
 /* clang-format off */
@@ -118,7 +120,8 @@ const struct foreign foreign_keys[] = {
     LATER("state.ttl.", NULL),
     LATER("table.exec.state.ttl", "0|0 ms|0ms|0s|0 s"),
 
-    LATER("high-availability", "none"), LATER("high-availability.type", "none"),
+    LATER("high-availability", "none", .instead = FOREIGN_STANDBY),
+    LATER("high-availability.type", "none", .instead = FOREIGN_STANDBY),
     LATER("recovery.mode", "none|standalone"),
     IGNORED("high-availability.zookeeper."), IGNORED("high-availability.storageDir"),
     IGNORED("high-availability.cluster-id"), IGNORED("high-availability.jobmanager."),

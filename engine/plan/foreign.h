@@ -13,7 +13,7 @@ struct foreign {
     enum settings_foreign kind;
     const char *harmless; /* values, separated by |, of a SETTINGS_LATER key that change nothing */
     const char *taken;    /* values that ask for another way to the same results */
-    const char *instead;  /* what is done in their place, for people */
+    const char *instead;  /* what is done in their place, or can be, for people; NULL: nothing */
 };
 
 extern const struct foreign foreign_keys[];

@@ -80,7 +80,8 @@ enum settings_foreign {
 /* What to make of such a key with this value. A value that asks for what we do anyway makes a
  * SETTINGS_LATER key a SETTINGS_IGNORED one. */
 enum settings_foreign settings_foreign(const char *key, const char *value);
-/* What is done in place of what a SETTINGS_INSTEAD key asks for with this value: for people. */
+/* What is done in place of what a SETTINGS_INSTEAD key asks for, or can be done in place of a
+ * SETTINGS_LATER one: for people; "": nothing. */
 const char *settings_instead(const char *key);
 /* In what a key's default differs from Flink's: one sentence; NULL: it does not. */
 const char *settings_note(const char *key);
