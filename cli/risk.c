@@ -1,6 +1,7 @@
 #include "cli/risk.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/magic.h>
 #include <string.h>
 #include <sys/statfs.h>
@@ -100,8 +101,33 @@ static void risk_source(struct risk_world *w, const struct plan_node *n)
     risk_bad_rows(w, n);
 }
 
+/* The value of an option of whole numbers, by its key; 0: the sink has none of that name. */
+static int64_t risk_sink_number(const struct plan_node *n, const char *key)
+{
+    for (const struct sr_opt *o = n->sink->opts; o && o->key; o++) {
+        if (o->kind == SR_OPT_INT && strcmp(o->key, key) == 0) {
+            int64_t v = 0;
+            memcpy(&v, (const char *)n->conf + o->offset, sizeof(v));
+            return v;
+        }
+    }
+    return 0;
+}
+
+static void risk_overtaking(struct risk_world *w, const struct plan_node *n)
+{
+    int64_t inflight = risk_sink_number(n, "sink.requests.max-inflight");
+    if (!n->is_updating || inflight <= 1) return;
+    risk_add(w, FAULT_WARNING, risk_place(w->plan, n), "sink.requests.max-inflight: 1",
+             "the rows of sink '%s' (%s) are changes, and of %" PRId64
+             " requests on the way at once a later one may overtake: an older change of a row can "
+             "then come after a newer one",
+             n->step, n->sink->name, inflight);
+}
+
 static void risk_sink(struct risk_world *w, const struct plan_node *n)
 {
+    risk_overtaking(w, n);
     if (n->sink_caps.guarantee != SR_AT_LEAST_ONCE || !w->goes_on) return;
     const struct job_step *s = risk_step(w->plan, n);
     bool is_chosen = s && s->guarantee == SR_AT_LEAST_ONCE;
@@ -205,6 +231,38 @@ static void risk_restart(struct risk_world *w)
     }
 }
 
+/* Restarts that follow on each other before the job fails for good. */
+static int64_t risk_restarts(const struct settings *s)
+{
+    switch ((enum settings_restart)s->restart.index) {
+    case RESTART_UNSET:
+        return s->interval.us < 0 ? 0 : s->exp_attempts;
+    case RESTART_NONE:
+        return 0;
+    case RESTART_FIXED:
+        return s->fixed_attempts;
+    case RESTART_EXPONENTIAL:
+        return s->exp_attempts;
+    case RESTART_RATE:
+        return s->rate_failures;
+    }
+    return 0;
+}
+
+/* A record is only known by failing the job again and again: somebody must start it so often. */
+static void risk_poison(struct risk_world *w)
+{
+    int64_t needed = w->settings->poison_failures - 1, given = risk_restarts(w->settings);
+    if (!w->plan->dead_letter || !w->goes_on || given >= needed) return;
+    risk_add(w, FAULT_NOTICE, risk_nowhere,
+             "a restart strategy that restarts more often, a lower poison.max-failures, or "
+             "on-error: dead-letter",
+             "a record that fails the job is moved to the dead letters at its failure %" PRId64
+             " (poison.max-failures), but the restart strategy gives up after %s: the next runs "
+             "with --continue count on",
+             needed + 1, show_many(w->cli->arena, (uint64_t)given, "restart"));
+}
+
 void risks_find(struct risks *r, struct cli *c, const struct loaded *l)
 {
     const struct settings *s = &l->job->settings;
@@ -231,4 +289,5 @@ void risks_find(struct risks *r, struct cli *c, const struct loaded *l)
     risk_late(&w);
     risk_storage(&w);
     risk_restart(&w);
+    risk_poison(&w);
 }

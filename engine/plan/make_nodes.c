@@ -135,6 +135,7 @@ static void make_sink(const struct logic *n, struct plan_node *out)
     out->sink = n->step->sink;
     out->conf = n->step->conf;
     out->sink_caps = n->sink_caps;
+    out->is_updating = n->is_updating;
     out->format = n->sink_caps.makes_rows ? NULL : n->step->format;
     out->format_conf = n->sink_caps.makes_rows ? NULL : n->step->format_conf;
     out->format_flags = n->format_flags;
