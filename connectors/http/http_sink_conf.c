@@ -183,7 +183,7 @@ sr_rc http_sink_check(const void *conf, const struct sr_schema *schema, struct s
         return http_said(err, "'bearer-token' has a character that no header may have");
     }
     if (!c->cert_file != !c->key_file) {
-        return http_said(err, "'tls.cert-file' and 'tls.key-file' belong together");
+        return http_said(err, "'tls.certificate-file' and 'tls.key-file' belong together");
     }
     if (c->content_type && !http_is_value(c->content_type)) {
         return http_said(err, "'content-type' has a character that no header may have");
@@ -241,7 +241,9 @@ const struct sr_opt http_sink_opts[] = {
             "How often a request is tried again; -1: as long as sink.requests.retry-timeout lets."),
     HTTP_OPT("sink.requests.retry-timeout", retry_for, .def = "5min", .min = 0,
              .max = 8760 * HTTP_HOUR_US, .flags = SR_OPT_OURS,
-             .doc = "The job fails when a request is not through this long after its first try."),
+             .doc = "The job fails when a request is not through this long after its first try: "
+                    "a server that is away is waited for by this key alone, not by the job's "
+                    "sink.retry.timeout."),
     HTTP_OPT("sink.retry-backoff", backoff, .def = "100ms", .min = 1000, .max = HTTP_HOUR_US,
              .flags = SR_OPT_OURS,
              .doc = "Pause in front of the second try; each further one is twice as long, all "
@@ -264,7 +266,7 @@ const struct sr_opt http_sink_opts[] = {
              .doc = "The server's certificate and name are verified."),
     HTTP_OPT("tls.ca-file", ca_file, .flags = SR_OPT_OURS | SR_OPT_PATH,
              .doc = "Certificates to trust, in place of the system's."),
-    HTTP_OPT("tls.cert-file", cert_file, .flags = SR_OPT_OURS | SR_OPT_PATH,
+    HTTP_OPT("tls.certificate-file", cert_file, .flags = SR_OPT_OURS | SR_OPT_PATH,
              .doc = "Certificate of our own, for servers that ask for one."),
     HTTP_OPT("tls.key-file", key_file, .flags = SR_OPT_OURS | SR_OPT_PATH, .doc = "Its key."),
     SR_OPT_END};

@@ -113,7 +113,7 @@ static const char *const http_acknowledges[] = {"taken", "checkpoint", NULL};
 /* clang-format off */
 static const struct sr_opt http_source_opts[] = {
     SR_OPT(struct http_source_conf, "listen", listen, .def = "127.0.0.1:8080", .flags = SR_OPT_OURS | SR_OPT_USUAL,
-           .doc = "Where the server listens, as 127.0.0.1:8080, 0.0.0.0:8080 or [::1]:8080; port 0: one that is free, told in the log and in `status`."),
+           .doc = "Where the server listens, as 127.0.0.1:8080, 0.0.0.0:8080 or [::1]:8080; port 0: one that is free, told by `status`, and in the log with -v."),
     SR_OPT(struct http_source_conf, "path", path, .def = "/", .flags = SR_OPT_OURS, .doc = "The path that records are sent to, by POST or PUT."),
     SR_OPT(struct http_source_conf, "health-path", health_path, .def = "/health", .flags = SR_OPT_OURS,
            .doc = "A GET of it is answered 200 while requests are taken, else 503; '': there is none."),

@@ -185,9 +185,10 @@ const struct sr_opt settings_opts[] = {
                "SQLite. Without it, and elsewhere, the store's fence refuses whatever it still does."),
     SET("sink.retry.timeout", sink_retry, .def = "10 min",
         .min = 0, .max = SETTINGS_ALWAYS, .flags = SR_OPT_OURS,
-        .doc = "How long the job waits for a sink whose target is locked or has gone, or whose "
-               "disk is full, before that fails the job; the restart strategy then decides. Its "
-               "sources wait too. 0: not at all."),
+        .doc = "How long the job waits for a sink whose file or database is locked or has gone, or "
+               "whose disk is full, before that fails the job; the restart strategy then decides. "
+               "Its sources wait too. 0: not at all. How long `http` waits for its server is that "
+               "sink's own sink.requests.retry-timeout."),
     SET("jobstore.expiration-time", kept_for, .def = "7 d", .min = 0, .max = SETTINGS_ALWAYS,
         .doc = "How long `list --all` and `wait` know of a job that has ended."),
     SET("run.dir", run_dir, .flags = SR_OPT_PATH | SR_OPT_OURS,
