@@ -344,7 +344,9 @@ sr_rc datagen_fields(const struct datagen_conf *conf, const struct sr_schema *sc
         const struct sr_type *type = &schema->field[c].type;
         r.key = schema->field[c].name;
         if (datagen_group(type->kind) == 0) {
-            return datagen_fault(&r, "is of a type that datagen does not make");
+            (void)snprintf(err->words, sizeof(err->words),
+                           "column '%s' is of a type that datagen does not make", r.key);
+            return err->rc = SR_ECONFIG;
         }
         datagen_default(&out[c], type, datagen_mix((uint64_t)conf->seed + (uint64_t)c * 1000003u));
     }
