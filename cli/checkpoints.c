@@ -15,7 +15,7 @@ static const char *checkpoints_kind(const struct store_entry *e)
     return e->kind == MANIFEST_SAVEPOINT ? "savepoint" : "checkpoint";
 }
 
-static const char *checkpoints_end(enum manifest_end end)
+const char *checkpoints_end(enum manifest_end end)
 {
     switch (end) {
     case MANIFEST_RUNNING:
@@ -106,13 +106,17 @@ static enum cli_exit checkpoints_list(struct cli *c, const struct store_list *l)
     return is_damaged ? CLI_STATE : CLI_OK;
 }
 
-static enum cli_exit checkpoints_show(struct cli *c, const struct store_list *l)
+static enum cli_exit checkpoints_shown(struct cli *c, const struct store_list *l)
 {
     const struct store_entry *e = &l->entry[l->count - 1];
     struct sr_error err = {0};
     struct manifest *m = NULL;
     if (store_load(&c->env, e->path, c->arena, &m, &err) != SR_OK) {
         return cli_error(c, CLI_STATE, &err);
+    }
+    if (!c->is_json) {
+        checkpoints_show(c, e, m);
+        return CLI_OK;
     }
     const char *text = manifest_json(c->arena, m);
     if (!text) return cli_fail(c, CLI_FAILED, "out of memory");
@@ -208,6 +212,6 @@ enum cli_exit command_checkpoints(struct cli *c, const struct args *a)
     if (l.count == 0) return cli_fail(c, CLI_STATE, "%s: no checkpoint lies there", a->word[1]);
     if (is_delete) return checkpoints_delete(c, a, &l);
     return is_list   ? checkpoints_list(c, &l)
-           : is_show ? checkpoints_show(c, &l)
+           : is_show ? checkpoints_shown(c, &l)
                      : checkpoints_verify(c, &l);
 }

@@ -17,7 +17,9 @@ static void connectors_list(const struct cli *c)
                 json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "kind", connectors_kind[k],
                                                       "name", item.name, "doc", item.doc));
             } else {
-                fprintf(c->out, "%-7s %-13s %s\n", connectors_kind[k], item.name, item.doc);
+                const char *head =
+                    arena_printf(c->arena, "%-7s %-13s ", connectors_kind[k], item.name);
+                options_hang(c->out, head, item.doc, c->width);
             }
         }
     }

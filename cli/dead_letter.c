@@ -88,8 +88,16 @@ static enum cli_exit dead_letter_name(struct dead_letter *d, const char *where, 
     struct sr_error ignored;
     struct sr_stat stat;
     const char *full = cli_absolute(c, where);
-    if (c->env.files->stat(c->env.files, full, &stat, &ignored) == SR_OK) return CLI_OK;
+    bool is_there = c->env.files->stat(c->env.files, full, &stat, &ignored) == SR_OK;
+    if (is_there && strchr(where, '/')) return CLI_OK;
     enum cli_exit code = named_find(c, d->args, where, job);
+    if (code == CLI_OK && is_there) {
+        return cli_fail(c, CLI_USAGE,
+                        "'%s' is a job, and a path here: say which by the job's file or id, or "
+                        "./%s",
+                        where, where);
+    }
+    if (is_there && code == CLI_NO_JOB) return CLI_OK;
     if (code != CLI_NO_JOB) return code;
     return cli_fail(c, CLI_FAILED,
                     "there are no letters at %s, and no job of that name runs or has a "

@@ -164,3 +164,21 @@ json_t *jobstore_all(const struct cli *c, const char *dir)
     }
     return all;
 }
+
+json_t *jobstore_find_ended(const struct cli *c, const char *dir, const char *name)
+{
+    json_t *found = NULL, *all = jobstore_all(c, dir), *job;
+    size_t i;
+    json_array_foreach(all, i, job)
+    {
+        const char *id = json_string_value(json_object_get(job, "jid"));
+        const char *is = json_string_value(json_object_get(job, "name"));
+        const char *file = json_string_value(json_object_get(job, "file"));
+        bool is_meant = (id && strcmp(id, name) == 0) || (is && strcmp(is, name) == 0) ||
+                        (file && strcmp(file, cli_absolute(c, name)) == 0);
+        if (jobstore_is_over(job) && is_meant) found = job;
+    }
+    json_incref(found);
+    json_decref(all);
+    return found;
+}

@@ -34,6 +34,8 @@ const char *jobstore_state(enum run_end end); /* "FINISHED" */
 void jobstore_note(const struct cli *c, const char *dir, struct jobstore_note *n);
 /* The caller's reference; NULL: nothing is known of it. One that was killed says so. */
 json_t *jobstore_find(const struct cli *c, const char *dir, const char *job_id);
+/* The last of that name, id or file that has ended; the caller's reference, or NULL. */
+json_t *jobstore_find_ended(const struct cli *c, const char *dir, const char *name);
 /* All, an array by end, the oldest first; the caller's reference. */
 json_t *jobstore_all(const struct cli *c, const char *dir);
 /* Has it ended? */

@@ -59,8 +59,10 @@ const char *option_nature(struct arena *a, const struct sr_opt *o)
                         (o->flags & SR_OPT_OURS) != 0 ? ", not in Flink" : "");
 }
 
-/* `mark` stands between the indentation and the words of each line. */
-static void option_lines(FILE *to, const char *text, const char *mark, int indent, int width)
+/* `mark` stands between the indentation and the words of each line; `head`, unless NULL, in place of
+ * both in the first. */
+static void option_lines(FILE *to, const char *text, const char *head, const char *mark, int indent,
+                         int width)
 {
     int at = 0, room = width - indent - (int)strlen(mark);
     while (*text) {
@@ -70,7 +72,8 @@ static void option_lines(FILE *to, const char *text, const char *mark, int inden
             at = 0;
         }
         if (at == 0) {
-            fprintf(to, "%*s%s%.*s", indent, "", mark, len, text);
+            fprintf(to, "%*s%s%.*s", head ? 0 : indent, "", head ? head : mark, len, text);
+            head = NULL;
             at = len;
         } else {
             fprintf(to, " %.*s", len, text);
@@ -81,17 +84,22 @@ static void option_lines(FILE *to, const char *text, const char *mark, int inden
             text++;
         }
     }
-    fputc('\n', to);
+    fprintf(to, "%s\n", head ? head : "");
 }
 
 void options_wrap(FILE *to, const char *text, int indent, int width)
 {
-    option_lines(to, text, "", indent, width);
+    option_lines(to, text, NULL, "", indent, width);
+}
+
+void options_hang(FILE *to, const char *head, const char *text, int width)
+{
+    option_lines(to, text, head, "", (int)strlen(head), width);
 }
 
 void options_comment(FILE *to, const char *text, int indent, int width)
 {
-    option_lines(to, text, "# ", indent, width);
+    option_lines(to, text, NULL, "# ", indent, width);
 }
 
 void options_print(const struct cli *c, const struct sr_opt *opts, const char *prefix)

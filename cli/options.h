@@ -11,6 +11,8 @@ void options_print(const struct cli *c, const struct sr_opt *opts, const char *p
 json_t *options_json(const struct sr_opt *opts, const char *prefix);
 /* A long text, broken at words to `width` columns, each line behind `indent` spaces. */
 void options_wrap(FILE *to, const char *text, int indent, int width);
+/* The same behind a head, below whose end the further lines begin. */
+void options_hang(FILE *to, const char *head, const char *text, int width);
 /* The same as a comment of YAML or a shell: `# ` stands in front. */
 void options_comment(FILE *to, const char *text, int indent, int width);
 

@@ -776,7 +776,9 @@ enum cli_exit command_run(struct cli *c, const struct args *a)
         from = r.loaded.job->settings.recovery_path;
     }
     if (!from && args_has(a, "claim-mode")) {
-        return cli_fail(c, CLI_USAGE, "run: --claim-mode says whose what --from names is");
+        return cli_fail(c, CLI_USAGE,
+                        "run: --claim-mode goes with --from: it says who may delete "
+                        "the checkpoint that --from names");
     }
     if (from) code = run_load(&r, from);
     return code == CLI_OK ? run_job(&r) : code;

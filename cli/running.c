@@ -11,6 +11,21 @@
 #include "cli/show.h"
 #include "engine/base/calendar.h"
 
+/* Nobody runs it any more: what became of it. */
+static void running_say_ended(const struct cli *c, const char *dir, const char *name)
+{
+    char when[25];
+    json_t *job = jobstore_find_ended(c, dir, name);
+    const char *state = json_string_value(json_object_get(job, "state"));
+    int64_t ms = (int64_t)json_integer_value(json_object_get(job, "end-time"));
+    civil_iso_ms(ms * 1000, when);
+    if (state) {
+        cli_note(c, "its last run: %s%s%s ('streamrun list --all' tells more)", state,
+                 ms > 0 ? " at " : "", ms > 0 ? when : "");
+    }
+    json_decref(job);
+}
+
 /* Finds the job that the first word means, and asks it. The answer is the caller's. */
 static enum cli_exit running_ask(struct cli *c, const struct args *a, json_t *request,
                                  json_t **answer)
@@ -23,6 +38,7 @@ static enum cli_exit running_ask(struct cli *c, const struct args *a, json_t *re
     } else {
         code = control_find(c, dir, a->words > 0 ? a->word[0] : NULL, &id);
     }
+    if (code == CLI_NO_JOB && a->words > 0) running_say_ended(c, dir, a->word[0]);
     if (code != CLI_OK) {
         json_decref(request);
         return code;
@@ -141,8 +157,8 @@ static const char *running_time(const struct cli *c, const json_t *j, const char
 static enum cli_exit running_list_all(struct cli *c, const char *dir)
 {
     enum { COLUMNS = 7 };
-    static const char *const head[COLUMNS] = {"id",         "state", "ended", "exit code",
-                                              "checkpoint", "job",   "cause"};
+    static const char *const head[COLUMNS] = {"id",         "state", "ended",        "exit code",
+                                              "checkpoint", "job",   "first failure"};
     json_t *all = jobstore_all(c, dir);
     if (c->is_json) {
         show_json(c, all);
@@ -208,14 +224,15 @@ enum cli_exit command_list(struct cli *c, const struct args *a)
 
 static void running_nodes(struct cli *c, const json_t *vertices)
 {
-    enum { COLUMNS = 7 };
+    enum { COLUMNS = 8 };
     size_t n = json_array_size(vertices);
     const char **cell = arena_array(c->arena, (n + 1) * COLUMNS, sizeof(*cell));
-    static const char *const head[COLUMNS] = {"step",       "read", "passed on", "filtered",
-                                              "aggregated", "late", "skipped"};
-    static const bool is_right[COLUMNS] = {false, true, true, true, true, true, true};
-    static const char *const key[COLUMNS] = {
-        "name", "read-records", "write-records", "filtered", "aggregated", "late", "skipped"};
+    static const char *const head[COLUMNS] = {"step",       "read", "passed on",     "filtered",
+                                              "aggregated", "late", "dead-lettered", "skipped"};
+    static const bool is_right[COLUMNS] = {false, true, true, true, true, true, true, true};
+    static const char *const key[COLUMNS] = {"name",          "read-records", "write-records",
+                                             "filtered",      "aggregated",   "late",
+                                             "dead-lettered", "skipped"};
     if (!cell) return;
     memcpy(cell, head, sizeof(head));
     for (size_t i = 0; i < n; i++) {
@@ -240,8 +257,10 @@ static void running_own(const struct cli *c, const json_t *vertices)
         fputs(running_text(v, "name"), c->out);
         json_object_foreach(own, name, value)
         {
-            fprintf(c->out, "%s%s %s", between, name,
-                    show_count(c->arena, (int64_t)json_integer_value(value)));
+            int64_t n = (int64_t)json_integer_value(value);
+            const char *words = strcmp(name, "port") == 0 ? arena_printf(c->arena, "%" PRId64, n)
+                                                          : show_count(c->arena, n);
+            fprintf(c->out, "%s%s %s", between, name, words);
             between = ", ";
         }
         fputc('\n', c->out);
@@ -280,7 +299,11 @@ static void running_standbys(const struct cli *c, const struct args *a, const ch
         (void)close(fd); /* only asked whether it is there */
         n++;
     }
-    if (n > 0) fprintf(c->out, "standby: %" PRIu64 " stand by to take over\n", n);
+    if (n > 0) {
+        fprintf(c->out, "standby: %s by to take over\n",
+                n == 1 ? "1 process stands"
+                       : arena_printf(c->arena, "%" PRIu64 " processes stand", n));
+    }
 }
 
 /* Sinks whose targets are waited for. */

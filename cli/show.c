@@ -139,7 +139,7 @@ void show_table(FILE *to, const struct show_table *t)
 
 void show_json(const struct cli *c, json_t *j)
 {
-    (void)json_dumpf(j, c->out, JSON_COMPACT | JSON_ENSURE_ASCII);
+    (void)json_dumpf(j, c->out, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(15));
     fputc('\n', c->out);
     json_decref(j);
 }

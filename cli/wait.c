@@ -137,20 +137,10 @@ static enum cli_exit wait_read(struct wait *w, const struct args *a)
 /* A job that ended before we came, by its name or id. */
 static const char *wait_find_ended(const struct wait *w, const char *name)
 {
-    const char *found = NULL;
-    json_t *all = jobstore_all(w->c, w->dir);
-    size_t i;
-    const json_t *job;
-    json_array_foreach(all, i, job)
-    {
-        const char *id = json_string_value(json_object_get(job, "jid"));
-        const char *is = json_string_value(json_object_get(job, "name"));
-        const char *file = json_string_value(json_object_get(job, "file"));
-        bool is_meant = strcmp(id, name) == 0 || (is && strcmp(is, name) == 0) ||
-                        (file && strcmp(file, cli_absolute(w->c, name)) == 0);
-        if (jobstore_is_over(job) && is_meant) found = arena_text(w->c->arena, id);
-    }
-    json_decref(all);
+    json_t *job = jobstore_find_ended(w->c, w->dir, name);
+    const char *id = json_string_value(json_object_get(job, "jid"));
+    const char *found = id ? arena_text(w->c->arena, id) : NULL;
+    json_decref(job);
     return found;
 }
 

@@ -205,7 +205,7 @@ def lists_have_the_names_of_flinks_rest_api(p):
     url = stores(p)[0]
     ok(p.run("run", p.write("job.yaml", BOUNDED.replace("STORE", url).replace(", externalized-checkpoint-retention: KEEP", "")), "-q"))
     entry = checkpoints(p, url)[0]
-    shown = json.loads(ok(p.run("checkpoints", "show", url)).stdout)
+    shown = json.loads(ok(p.run("checkpoints", "show", url, "--json")).stdout)
     assert all(shown[name] == entry[name] for name in ("id", "status", "is_savepoint", "trigger_timestamp", "state_size"))
     whole = json.loads(ok(p.run("checkpoints", "verify", "--json", url)).stdout)[0]
     assert whole["id"] == entry["id"] and whole["external_path"] == entry["external_path"]

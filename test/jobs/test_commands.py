@@ -125,5 +125,5 @@ def checkpoints_points_at_the_stores_that_lie_there(p):
                             "sinks: {o: {from: e, connector: blackhole}}\n")))
     done = ok(p.run("checkpoints", "list", p.dir / "states"), 4)
     assert b"there is no checkpoint" in done.stderr and b": a.db [SR1005]\n" in done.stderr, done.stderr
-    shown = json.loads(ok(p.run("checkpoints", "show", p.dir / "states" / "a.db")).stdout)
+    shown = json.loads(ok(p.run("checkpoints", "show", p.dir / "states" / "a.db", "--json")).stdout)
     assert len(shown["lineage"]) == 16, "a name, not a number"

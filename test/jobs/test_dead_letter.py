@@ -271,3 +271,16 @@ dead-letter: {connector: filesystem, path: bad/}
     n = len(listed(p, "bad/"))
     done = ok(p.run("dead-letter", "replay", p.write("fixed.yaml", text.replace("CAST(channel AS INT)", "channel"))))
     assert n > 20 and len(rows(p, "bids")) == n and f"read {n} = written {n}".encode() in done.stderr, (n, done.stderr)
+
+
+@test
+def a_name_that_is_a_job_and_a_path_too_is_asked_back(p):
+    p.write("in.csv", INPUT)
+    job = p.write("job.yaml", JOB)
+    ok(p.run("run", job, "-D", f"execution.checkpointing.dir={p.dir}/state.db", "-D", "pipeline.name=both"))
+    store = ("--checkpoints", "state.db")
+    assert b"02.01.2026" in ok(p.run("dead-letter", "list", "both", "--json", *store)).stdout
+    (p.dir / "both").mkdir()
+    done = ok(p.run("dead-letter", "list", "both", *store), 2)
+    assert b"'both' is a job, and a path here" in done.stderr and b"./both" in done.stderr, done.stderr
+    ok(p.run("dead-letter", "list", "./both", *store))

@@ -3,6 +3,7 @@ import json
 import os
 import pathlib
 import time
+import urllib.request
 
 from harness import SIGKILL, SIGTERM, ended, ok, test, wait_for
 
@@ -107,3 +108,43 @@ def wait_waits_over_a_crash(p):
     os.kill(engine, SIGKILL)
     ended(waiting)
     assert listed(p)["crashed"]["state"] == "FINISHED" and "SIGKILL" in listed(p)["crashed"]["root-exception"]
+
+
+@test
+def who_asks_a_job_that_has_ended_hears_what_became_of_it(p):
+    ok(p.run("run", "-q", write_job(p, "done", more="on-error: fail")))
+    done = ok(p.run("status", "done"), 8)
+    assert b"no job 'done' is running" in done.stderr and b"its last run: FINISHED at 20" in done.stderr, done.stderr
+    assert b"its last run" not in ok(p.run("status", "never"), 8).stderr
+
+
+@test
+def status_shows_what_was_set_aside_and_ports_as_they_are_written(p):
+    job = p.write("hook.yaml", """execution.checkpointing: {interval: 50 ms, dir: state}
+sources:
+  hook: {connector: http, listen: "127.0.0.1:0", journal: j, format: json, schema: {id: INT}, on-error: dead-letter}
+sinks:
+  out: {from: hook, connector: filesystem, path: out/, format: csv}
+dead-letter: {connector: filesystem, path: dead/}
+""")
+    ok(p.run("run", "-d", job))
+    port = p.status("hook")["vertices"][0]["counters"]["port"]
+    urllib.request.urlopen(f"http://127.0.0.1:{port}/", b'{"id": 1}\n{"id": 2}\nbad\n').read()
+    wait_for("rows", lambda: p.status("hook")["vertices"][0]["read-records"] == 3)
+    shown = ok(p.run("status")).stdout.decode()
+    head, source = shown.splitlines()[2:4]
+    assert head.split()[-2:] == ["dead-lettered", "skipped"], shown
+    assert source.split()[3:] == ["3", "2", "0", "0", "0", "1", "0"], shown
+    assert f"hook: source http: port {port}, requests 1" in shown, shown
+    ok(p.run("cancel"))
+
+
+@test
+def a_checkpoint_is_shown_to_people_and_as_json(p):
+    ok(p.run("run", "-q", write_job(p, "seen", more="on-error: skip")))
+    (one,) = json.loads(ok(p.run("checkpoints", "list", "store", "--json")).stdout)
+    shown = ok(p.run("checkpoints", "show", one["path"])).stdout.decode()
+    assert shown.startswith(f"checkpoint {one['id']} of job seen ("), shown
+    assert "its run    attempt 1, finished" in shown and "\n  pipeline.name: \"seen\"\n" in shown, shown
+    assert "events    splits          1 " in shown, shown
+    assert json.loads(ok(p.run("checkpoints", "show", one["path"], "--json")).stdout)["job-name"] == "seen"
