@@ -59,8 +59,8 @@ const char *option_nature(struct arena *a, const struct sr_opt *o)
                         (o->flags & SR_OPT_OURS) != 0 ? ", not in Flink" : "");
 }
 
-/* `mark` stands between the indentation and the words of each line; `head`, unless NULL, in place of
- * both in the first. */
+/* `mark` stands between the indentation and the words of each line; `head`, unless NULL, in place
+ * of both in the first. */
 static void option_lines(FILE *to, const char *text, const char *head, const char *mark, int indent,
                          int width)
 {
