@@ -304,13 +304,13 @@ static bool steps_column(struct steps_one *s, struct entry *e, const char *name,
         return false;
     }
     if (e->value->kind == NODE_SCALAR && node_is_null(e->value)) {
-        if (!strchr(name, ')')) { /* else the rest of a type that a comma cut: faulted there */
+        if (!strpbrk(name, ")>")) { /* else the rest of a type that a comma cut: faulted there */
             reader_fault(s->rd, e->name->at, NULL, "SR0303: column '%s' has no type", name);
         }
         return false;
     }
     out->name = (struct job_text){.text = name, .len = (uint32_t)strlen(name), .at = e->name->at};
-    return texts_one(s->rd, e, e->value, &out->type);
+    return texts_type(s->rd, e, e->value, &out->type);
 }
 
 /* The mapping form of a schema, in the order of the file. */

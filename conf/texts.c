@@ -1,6 +1,7 @@
 #include "conf/texts.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "conf/syntax.h"
 #include "engine/base/assert.h"
@@ -37,10 +38,22 @@ static bool texts_is_whole(const char *text)
     return !o.quote && o.depth == 0 && o.lowest == 0;
 }
 
-/* Whether YAML took a part of a plain text for itself; adds the fault. */
-static bool texts_is_eaten(struct reader *rd, const struct entry *e, const struct node *n)
+/* In a type < and > are brackets too; in a computed column's expression they are not. */
+static bool texts_is_whole_type(const char *text)
 {
-    if (!n->page || n->style != NODE_PLAIN || texts_is_whole(n->text)) {
+    int32_t depth = 0;
+    bool is_computed = strncasecmp(text, "AS ", 3) == 0;
+    for (const char *s = text; !is_computed && *s && depth >= 0; s++) {
+        depth += *s == '<' ? 1 : *s == '>' ? -1 : 0;
+    }
+    return depth == 0 && texts_is_whole(text);
+}
+
+/* Whether YAML took a part of a plain text for itself; adds the fault. */
+static bool texts_is_eaten(struct reader *rd, const struct entry *e, const struct node *n,
+                           bool (*is_whole)(const char *text))
+{
+    if (!n->page || n->style != NODE_PLAIN || is_whole(n->text)) {
         return false;
     }
     const char *behind = n->page->text + n->end;
@@ -89,10 +102,11 @@ static bool texts_check_kind(struct reader *rd, const struct entry *e, const str
     return true;
 }
 
-bool texts_one(struct reader *rd, const struct entry *e, struct node *n, struct job_text *out)
+static bool texts_read(struct reader *rd, const struct entry *e, struct node *n,
+                       bool (*is_whole)(const char *text), struct job_text *out)
 {
     sr_assert(rd && e && n && out);
-    if (n->has_fault || !texts_check_kind(rd, e, n) || texts_is_eaten(rd, e, n)) {
+    if (n->has_fault || !texts_check_kind(rd, e, n) || texts_is_eaten(rd, e, n, is_whole)) {
         return false;
     }
     const char *text = vars_expand(rd, n, e->dir);
@@ -109,6 +123,16 @@ bool texts_one(struct reader *rd, const struct entry *e, struct node *n, struct 
         out->is_quoted = n->style == NODE_SINGLE;
     }
     return true;
+}
+
+bool texts_one(struct reader *rd, const struct entry *e, struct node *n, struct job_text *out)
+{
+    return texts_read(rd, e, n, texts_is_whole, out);
+}
+
+bool texts_type(struct reader *rd, const struct entry *e, struct node *n, struct job_text *out)
+{
+    return texts_read(rd, e, n, texts_is_whole_type, out);
 }
 
 /* The text without its outer white space, as a part of `whole`. */

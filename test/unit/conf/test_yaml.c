@@ -455,6 +455,9 @@ START_TEST(eaten_expressions)
     }
     (void)kit_read_source(&k, "    schema: {a: INT, b: DECIMAL(10, 2), c: INT}\n");
     (void)kit_only(&k, 4, 25, "comma");
+    (void)kit_read_source(&k, "    schema: {a: INT, b: MAP<STRING, INT>, c: INT}\n");
+    (void)kit_only(&k, 4, 25, "comma");
+    ck_assert_int_eq(kit_read_source(&k, "    schema: {a: INT, b: AS a < 1, c: INT}\n"), SR_OK);
     done();
 }
 END_TEST
