@@ -776,7 +776,7 @@ enum cli_exit command_run(struct cli *c, const struct args *a)
         from = r.loaded.job->settings.recovery_path;
     }
     if (!from && args_has(a, "claim-mode")) {
-        return cli_fail(c, CLI_USAGE, "run: --claim-mode is of what --from names, which is missing");
+        return cli_fail(c, CLI_USAGE, "run: --claim-mode is of what --from names, not given");
     }
     if (from) code = run_load(&r, from);
     return code == CLI_OK ? run_job(&r) : code;

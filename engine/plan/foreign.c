@@ -23,9 +23,10 @@
         .key = name, .kind = SETTINGS_LATER, .harmless = NULL \
     }
 
-#define FOREIGN_WHOLE  "each checkpoint is written whole"
-#define FOREIGN_STANDBY \
-    "take it out, and start the job several times with `run --standby`: that needs no ZooKeeper"
+#define FOREIGN_WHOLE "each checkpoint is written whole"
+#define FOREIGN_STANDBY                                                                      \
+    "take it out, and start the job several times with `run --standby`: that needs neither " \
+    "ZooKeeper nor Kubernetes"
 #define FOREIGN_MEMORY "state is kept in memory, as by hashmap, and must fit there"
 
 /* clang-format off */
