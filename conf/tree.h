@@ -56,8 +56,8 @@ struct node_pair {
 };
 
 /* Behind a byte that YAML keeps for itself, as in `select: *`, reading goes on: what it stands in
- * has a fault, and the answer is SR_OK. *root is NULL for a text without content. SR_ECONFIG: a fault
- * that ends reading (others, such as a key twice, only add to `faults`). SR_ENOMEM. */
+ * has a fault, and the answer is SR_OK. *root is NULL for a text without content. SR_ECONFIG: a
+ * fault that ends reading (others, such as a key twice, only add to `faults`). SR_ENOMEM. */
 sr_rc tree_read(struct page *page, struct faults *faults, struct node **root);
 
 /* An empty value: `key:` with nothing behind it, or a plain ~ or null. */
