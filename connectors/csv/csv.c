@@ -144,7 +144,7 @@ static sr_rc csv_check_schema(const struct sr_schema *schema, struct sr_error *e
         if (err) {
             err->rc = SR_ECONFIG;
             (void)snprintf(err->words, sizeof(err->words),
-                           "format csv: column '%.60s': type %s is not supported by this format, "
+                           "column '%.60s': type %s is not supported by this format, "
                            "only ARRAY and ROW of simple types are; declare it STRING to get its "
                            "text",
                            f->name, type);

@@ -62,10 +62,10 @@ static const char *node_trouble(const struct node *n)
         return NULL;
     case SR_MAP:
         return sr_is_text(n->value.type.child[0].type.kind) ? NULL
-                                                            : "a MAP whose keys are not text";
+                                                            : "MAP with keys that are not text";
     case SR_MULTISET:
         return sr_is_text(n->value.type.child[0].type.kind) ? NULL
-                                                            : "a MULTISET of what is not text";
+                                                            : "MULTISET of what is not text";
     case SR_NULL:
     case SR_KIND_COUNT:
         return "NULL";

@@ -27,7 +27,8 @@
 #define FOREIGN_STANDBY                                                                      \
     "take it out, and start the job several times with `run --standby`: that needs neither " \
     "ZooKeeper nor Kubernetes"
-#define FOREIGN_MEMORY "state is kept in memory, as by hashmap, and must fit there"
+#define FOREIGN_AT_ONCE "each row changes the result at once, and waits for no batch"
+#define FOREIGN_MEMORY  "state is kept in memory, as by hashmap, and must fit there"
 
 /* clang-format off */
 const struct foreign foreign_keys[] = {
@@ -140,7 +141,8 @@ const struct foreign foreign_keys[] = {
     IGNORED("table.exec.spill-compression."), IGNORED("table.exec.sort."),
     IGNORED("table.exec.disabled-operators"), IGNORED("table.exec.simplify-operator-name-enabled"),
     IGNORED("table.exec.deduplicate."), IGNORED("table.sql-dialect"),
-    LATER("table.exec.mini-batch.enabled", "false"), IGNORED("table.exec.mini-batch."),
+    INSTEAD("table.exec.mini-batch.enabled", "false", "true", FOREIGN_AT_ONCE),
+    IGNORED("table.exec.mini-batch."),
     LATER("table.exec.source.cdc-events-duplicate", "false"),
     LATER("table.exec.sink.upsert-materialize", "AUTO|NONE"),
     LATER("table.exec.sink.not-null-enforcer", "ERROR"),

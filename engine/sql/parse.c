@@ -126,6 +126,14 @@ static bool parse_begins_literal(const struct parser *p, uint32_t end)
     return false;
 }
 
+/* WITH in front of a query, or a bracket where a table is named. */
+static bool parse_begins_subquery(const char *word, uint32_t len, const bool *can)
+{
+    bool is_with = len == 4 && strncasecmp(word, "WITH", len) == 0;
+    bool is_bracket = len == 1 && *word == '(';
+    return (is_with && can[TK_SELECT]) || (is_bracket && can[TK_ID] && !can[TK_LP]);
+}
+
 void parser_unexpected(struct parser *p, int kind, struct token t, const bool *can)
 {
     struct parse_expected e = parse_list_expected(can);
@@ -137,7 +145,9 @@ void parser_unexpected(struct parser *p, int kind, struct token t, const bool *c
     }
     const char *hint = NULL;
     bool is_word = lex_keyword(word, t.len) != 0;
-    if (is_word && parse_is_for_later(word, t.len)) {
+    if (parse_begins_subquery(word, t.len, can)) {
+        hint = "a query within another is a transform of its own here: name it in FROM";
+    } else if (is_word && parse_is_for_later(word, t.len)) {
         hint = "Flink has this; streamrun does not have it yet";
     } else if (is_word && (can[TK_ID] || kind == TK_RESERVED)) {
         hint = PARSE_HINT_RESERVED;
