@@ -3,6 +3,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "engine/base/shown.h"
+
 void env_log(const struct env *e, enum sr_level level, const char *who, const char *fmt, ...)
 {
     char line[1024];
@@ -12,10 +14,9 @@ void env_log(const struct env *e, enum sr_level level, const char *who, const ch
     va_end(args);
     /* One call is one line, whatever bytes a user's data put into it. */
     for (char *p = line; *p; p++) {
-        if ((unsigned char)*p < 0x20 && *p != '\t') {
-            *p = ' ';
-        }
+        *p = *p == '\n' || *p == '\r' ? ' ' : *p;
     }
+    shown_make(line, sizeof(line));
     e->log(e, level, who, line);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/base/assert.h"
+#include "engine/base/shown.h"
 
 /* What the analyzer is told in error.h; here they are made. */
 #undef error_set
@@ -33,7 +34,20 @@ const char *rc_words(sr_rc rc)
 
 enum sr_fate rc_fate(sr_rc rc) { return rc < SR_RC_COUNT ? error_table[rc].fate : SR_FATE_JOB; }
 
-/* Words are never empty and never end within a UTF-8 character, though they may be cut. */
+/* Text that was cut does not end within a character. */
+static void error_cut(char *words, size_t len)
+{
+    size_t lead = len;
+    while (lead > 0 && len - lead < 4 && ((unsigned char)words[lead - 1] & 0xC0) == 0x80) {
+        lead--;
+    }
+    if (lead > 0 && ((unsigned char)words[lead - 1] & 0xC0) == 0xC0) {
+        words[lead - 1] = '\0';
+    }
+}
+
+/* Words are never empty, are text that may be shown, and never end within a UTF-8 character, though
+ * they may be cut. */
 static void error_tidy(struct sr_error *err)
 {
     size_t len = strlen(err->words);
@@ -41,16 +55,10 @@ static void error_tidy(struct sr_error *err)
         (void)snprintf(err->words, sizeof(err->words), "%s", rc_words(err->rc));
         return;
     }
-    if (len < sizeof(err->words) - 1) {
-        return;
+    if (len == sizeof(err->words) - 1) {
+        error_cut(err->words, len);
     }
-    size_t lead = len;
-    while (lead > 0 && len - lead < 4 && ((unsigned char)err->words[lead - 1] & 0xC0) == 0x80) {
-        lead--;
-    }
-    if (lead > 0 && ((unsigned char)err->words[lead - 1] & 0xC0) == 0xC0) {
-        err->words[lead - 1] = '\0';
-    }
+    shown_make(err->words, sizeof(err->words));
 }
 
 sr_rc error_set(struct sr_error *err, sr_rc rc, const char *fmt, ...)

@@ -5,6 +5,7 @@
 
 #include "engine/base/assert.h"
 #include "engine/base/error.h"
+#include "engine/base/shown.h"
 
 #define LETTER_SHOWN  72u /* columns of an excerpt */
 #define LETTER_BEFORE 40u /* of them, in front of the value at fault */
@@ -44,43 +45,6 @@ void letter_place(const struct letter *l, char *out, size_t size)
                    (long long)l->offset);
 }
 
-/* Is it a sequence that UTF-8 allows: no longer than it must be, no surrogate, none beyond the last
- * character? The first two bytes tell. */
-static bool letter_is_allowed(const uint8_t *s)
-{
-    switch (s[0]) {
-    case 0xc2: /* below are control characters */
-    case 0xe0:
-        return s[1] >= 0xa0;
-    case 0xed:
-        return s[1] <= 0x9f;
-    case 0xf0:
-        return s[1] >= 0x90;
-    case 0xf4:
-        return s[1] <= 0x8f;
-    default:
-        return true;
-    }
-}
-
-static uint32_t letter_need(uint8_t first)
-{
-    if (first < 0xc2 || first > 0xf4) return 0;
-    if (first < 0xe0) return 2;
-    return first < 0xf0 ? 3 : 4;
-}
-
-uint32_t letter_character(const uint8_t *s, size_t len)
-{
-    if (s[0] < 0x80) return s[0] >= ' ' && s[0] != 0x7f ? 1 : 0;
-    uint32_t need = letter_need(s[0]);
-    if (need == 0 || need > len) return 0;
-    for (uint32_t i = 1; i < need; i++) {
-        if ((s[i] & 0xc0) != 0x80) return 0;
-    }
-    return letter_is_allowed(s) ? need : 0;
-}
-
 /* --- Excerpt ---------------------------------------------------------------------------------- */
 
 /* A byte that is no character, as it may be shown on a terminal; answers its columns. */
@@ -108,7 +72,7 @@ static uint32_t letter_excerpt(const struct letter *l, char *out, size_t size)
     uint32_t i = from;
     while (i < l->raw_len && columns < LETTER_SHOWN && used + 8 < size) {
         if (i == mark) caret = columns;
-        uint32_t wide = letter_character(l->raw + i, l->raw_len - i);
+        uint32_t wide = shown_character(l->raw + i, l->raw_len - i);
         if (wide > 0) {
             memcpy(out + used, l->raw + i, wide);
             used += wide;

@@ -35,9 +35,6 @@ struct letter letter_of_row(const struct plan *p, const struct plan_node *node,
                             size_t words_max);
 /* "/data/in.csv:3 (byte 57)", cut to fit. */
 void letter_place(const struct letter *l, char *out, size_t size);
-/* Bytes of the character of UTF-8 that s begins with, of `len` there are; 0: that is none, or one
- * that controls a terminal. */
-uint32_t letter_character(const uint8_t *s, size_t len);
 /* Fills err: the step, the place, why; on further lines an excerpt of the record, and a caret below
  * the value at fault where it is known. Answers SR_EDATA. */
 sr_rc letter_fail(const struct letter *l, struct sr_error *err);

@@ -6,6 +6,7 @@
 #include "engine/base/assert.h"
 #include "engine/base/base64.h"
 #include "engine/base/error.h"
+#include "engine/base/shown.h"
 #include "engine/data/builder.h"
 
 #define LETTERS_MINUTE_US INT64_C(60000000)
@@ -69,7 +70,7 @@ static void letters_put_text(struct letters *l, uint32_t column, const char *tex
     uint8_t clean[4096];
     uint32_t used = 0;
     for (size_t i = 0; i < len && used + 8 < sizeof(clean);) {
-        uint32_t wide = letter_character((const uint8_t *)text + i, len - i);
+        uint32_t wide = shown_character((const uint8_t *)text + i, len - i);
         if (wide > 0) {
             memcpy(clean + used, text + i, wide);
             used += wide;

@@ -60,5 +60,16 @@ START_TEST(errno_gives_the_code_and_the_path)
 }
 END_TEST
 
+START_TEST(words_from_outside_are_made_fit_to_be_shown)
+{
+    struct sr_error e;
+    (void)error_set(&e, SR_EIO, "it said %s", "\xff\x1b[31m \xc2\x9b\n\xe2\x82\xac");
+    ck_assert_str_eq(e.words, "it said \\xff\\x1b[31m \\xc2\\x9b\n\xe2\x82\xac");
+    (void)error_wrap(&e, "open %s", "/\xc3\x28");
+    ck_assert_ptr_nonnull(strstr(e.words, "open /\\xc3(: it said \\xff"));
+}
+END_TEST
+
 UNIT_MAIN("error", every_code_has_a_name_words_and_a_fate, wrapping_puts_the_context_in_front,
-          long_words_are_cut_between_characters, errno_gives_the_code_and_the_path)
+          long_words_are_cut_between_characters, words_from_outside_are_made_fit_to_be_shown,
+          errno_gives_the_code_and_the_path)

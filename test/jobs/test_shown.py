@@ -1,0 +1,24 @@
+"""What comes from outside is shown so that it neither controls a terminal nor breaks a line, a log or JSON."""
+import json
+
+from harness import ok, test
+from test_http_sink import Server
+
+JOB = """pipeline.name: told
+execution.checkpointing: {interval: 20ms, dir: state}
+restart-strategy.type: none
+sources: {in: {connector: filesystem, path: in.csv, format: csv, schema: {id: INT}}}
+sinks: {out: {from: in, connector: http, url: "URL", format: json}}
+"""
+
+
+@test
+def a_server_that_answers_with_what_is_no_text_is_quoted(p):
+    p.write("in.csv", "1\n")
+    for answer in ((403, {}, b"\xff\xfe\x1b[31m no \xc2\x9b"), (307, {"Location": "http://h/\x1b[31m\xff"}, b"")):
+        with Server(lambda r, answer=answer: answer) as server:
+            done = ok(p.run("run", "--fresh", p.write("job.yaml", JOB.replace("URL", server.url))), 1)
+        assert b"\x1b" not in done.stderr and b"\\xff" in done.stderr, done.stderr
+        done.stderr.decode()  # it is UTF-8
+        told = json.loads(ok(p.run("list", "--all", "--json")).stdout)[0]
+        assert "\\xff" in told.get("root-exception", ""), told
