@@ -60,6 +60,31 @@ void http_call_answer(struct http_call *c, const struct http_answer *answer)
     }
 }
 
+/* --- The connection -------------------------------------------------------------------------- */
+
+static struct http_peer *http_call_peer(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info ? info->socket_context : NULL;
+}
+
+void http_call_connected(void *cls, struct MHD_Connection *connection, void **peer,
+                         enum MHD_ConnectionNotificationCode what)
+{
+    const struct http_world *w = cls;
+    if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+        http_peer_remove(w->peers, *peer);
+        *peer = NULL;
+        return;
+    }
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    int64_t now_us = w->host->mono_us(w->host);
+    (void)http_peers_expire(w->peers, now_us); /* the reader may be held up */
+    *peer = info ? http_peer_add(w->peers, info->connect_fd, now_us) : NULL;
+}
+
 /* --- The first look -------------------------------------------------------------------------- */
 
 static const char *http_call_header(struct MHD_Connection *connection, const char *name)
@@ -83,6 +108,37 @@ static bool http_call_has_token(const char *token, const char *given)
     return differs == 0 && len > 0;
 }
 
+/* What its headers say of where the body ends. */
+struct http_framing {
+    const char *length; /* NULL: none */
+    bool is_chunked, is_unclear;
+};
+
+static enum MHD_Result http_call_frame(void *framing, enum MHD_ValueKind kind, const char *name,
+                                       const char *value)
+{
+    (void)kind;
+    struct http_framing *f = framing;
+    value = value ? value : "";
+    if (strcasecmp(name, MHD_HTTP_HEADER_CONTENT_LENGTH) == 0) {
+        f->is_unclear = f->is_unclear || (f->length && strcmp(f->length, value) != 0);
+        f->length = value;
+    } else if (strcasecmp(name, MHD_HTTP_HEADER_TRANSFER_ENCODING) == 0) {
+        f->is_unclear = f->is_unclear || f->is_chunked || strcasecmp(value, "chunked") != 0;
+        f->is_chunked = true;
+    }
+    return MHD_YES;
+}
+
+/* A proxy in front may see another end of the body than we do: one sender could then put requests
+ * into the connection of another. */
+static bool http_call_is_unclear(struct MHD_Connection *connection)
+{
+    struct http_framing f = {0};
+    (void)MHD_get_connection_values(connection, MHD_HEADER_KIND, http_call_frame, &f);
+    return f.is_unclear || (f.length && f.is_chunked);
+}
+
 /* Refused before its body is read? */
 static bool http_call_is_refused(const struct http_world *w, struct MHD_Connection *connection,
                                  const char *url, const char *method, struct http_answer *a)
@@ -90,7 +146,11 @@ static bool http_call_is_refused(const struct http_world *w, struct MHD_Connecti
     const struct http_source_conf *k = w->conf;
     const char *length = http_call_header(connection, "Content-Length");
     unsigned long long bytes = length ? strtoull(length, NULL, 10) : 0;
-    if (strcmp(url, k->path) != 0) {
+    if (http_call_is_unclear(connection)) {
+        *a = (struct http_answer){MHD_HTTP_BAD_REQUEST,
+                                  "Content-Length and Transfer-Encoding contradict each other, or "
+                                  "the latter is not chunked\n"};
+    } else if (strcmp(url, k->path) != 0) {
         *a = (struct http_answer){MHD_HTTP_NOT_FOUND, "there is nothing here\n"};
     } else if (strcmp(method, "POST") != 0 && strcmp(method, "PUT") != 0) {
         *a = (struct http_answer){MHD_HTTP_METHOD_NOT_ALLOWED, "records are sent by POST or PUT\n"};
@@ -146,12 +206,18 @@ static enum MHD_Result http_call_collect(const struct http_world *w, struct http
     uint64_t most = w->conf->body_max.bytes;
     size_t some = *len;
     *len = 0;
+    http_peer_came(w->peers, http_call_peer(c->connection), some);
     if (c->answer.status == 0 && c->body.len + some > most) {
         c->answer = (struct http_answer){MHD_HTTP_CONTENT_TOO_LARGE, "the body is too large\n"};
     }
     if (c->answer.status != 0) {
         c->body.len += some;
         return c->body.len <= most * 2 + (1u << 20) ? MHD_YES : MHD_NO;
+    }
+    if (!http_server_hold(w->server, c, some, &c->answer)) {
+        note_free(&c->body);
+        http_server_unhold(w->server, c);
+        return MHD_YES;
     }
     uint8_t *to = sr_out_room(&c->body, some);
     if (!to) {
@@ -219,6 +285,7 @@ static bool http_call_finish(const struct http_world *w, struct http_call *c, co
     struct sr_out plain = note_out();
     const char *coding = http_call_header(c->connection, "Content-Encoding");
     c->since_us = w->host->mono_us(w->host);
+    http_peer_whole(w->peers, http_call_peer(c->connection));
     if (c->answer.status == 0) {
         c->answer = http_decode(coding, &c->body, w->conf->body_max.bytes, &plain);
     }
@@ -230,6 +297,7 @@ static bool http_call_finish(const struct http_world *w, struct http_call *c, co
     struct http_post *post = is_there ? http_call_post(w, c, url, method, body) : NULL;
     note_free(&plain);
     note_free(&c->body);
+    http_server_unhold(w->server, c);
     if (post) {
         return http_server_take(w->server, c, post);
     }
@@ -263,9 +331,10 @@ enum MHD_Result http_call_access(void *cls, struct MHD_Connection *connection, c
 void http_call_completed(void *cls, struct MHD_Connection *connection, void **call,
                          enum MHD_RequestTerminationCode how)
 {
-    (void)connection, (void)how;
+    (void)how;
     const struct http_world *w = cls;
     struct http_call *c = *call;
+    http_peer_rests(w->peers, http_call_peer(connection), w->host->mono_us(w->host));
     if (c) {
         http_server_leave(w->server, c);
         note_free(&c->body);

@@ -12,6 +12,7 @@
 
 #include <microhttpd.h>
 
+#include "connectors/http/http_peers.h"
 #include "connectors/http/http_server.h"
 
 enum http_call_state { HTTP_RECEIVING, HTTP_WAITING, HTTP_ANSWERED };
@@ -25,6 +26,7 @@ struct http_call {
     int64_t since_us;
     struct http_answer answer;
     bool is_suspended;
+    uint64_t held; /* bytes of the body that the server counts; 0 when they are given out */
     struct sr_out body;
 };
 
@@ -33,6 +35,7 @@ struct http_world {
     const struct sr_host *host;
     const struct http_source_conf *conf;
     struct http_server *server;
+    struct http_peers *peers;
 };
 
 /* As libmicrohttpd calls: cls is the struct http_world. */
@@ -42,12 +45,19 @@ enum MHD_Result http_call_access(void *cls, struct MHD_Connection *connection, c
 void http_call_completed(void *cls, struct MHD_Connection *connection, void **call,
                          enum MHD_RequestTerminationCode how);
 
+void http_call_connected(void *cls, struct MHD_Connection *connection, void **peer,
+                         enum MHD_ConnectionNotificationCode what);
+
 /* Under the server's lock: sets the answer and lets the connection go on. */
 void http_call_answer(struct http_call *c, const struct http_answer *answer);
 
 /* Of the server, for calls. --------------------------------------------------------------------
  * Is one more of `len` bytes taken now? Else the answer says why. */
 bool http_server_may_take(struct http_server *s, uint64_t len, struct http_answer *why);
+/* `len` more bytes of the call's body are in memory. False: no room; the answer says so. */
+bool http_server_hold(struct http_server *s, struct http_call *c, uint64_t len,
+                      struct http_answer *why);
+void http_server_unhold(struct http_server *s, struct http_call *c); /* all of them are gone */
 /* Takes the post. False: the call waits, its connection suspended; true: c->answer is final. */
 bool http_server_take(struct http_server *s, struct http_call *c, struct http_post *post);
 void http_server_leave(struct http_server *s, struct http_call *c); /* its connection is gone */

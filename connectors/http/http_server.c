@@ -30,6 +30,7 @@ struct http_server {
     struct http_listen listen;
     struct MHD_Daemon *daemon;
     struct http_tls tls;
+    struct http_peers peers;
     char place[HTTP_PLACE + 128];
     int fd; /* eventfd */
     bool has_lock;
@@ -40,7 +41,7 @@ struct http_server {
     struct scribe *scribe; /* borrowed; NULL: no journal */
     struct http_posts queue, flying, ready;
     uint8_t *group;      /* bytes of those that fly; owned */
-    uint64_t held_bytes; /* of all posts */
+    uint64_t held_bytes; /* of all posts, and of bodies that are being received */
     uint64_t taken;      /* number of the newest post */
     int64_t retry_us;    /* no space: the scribe tries again then; 0: there is space */
     struct http_call *oldest, *newest; /* that wait */
@@ -302,6 +303,33 @@ bool http_server_take(struct http_server *s, struct http_call *c, struct http_po
     return is_final;
 }
 
+/* One body alone always has room. */
+bool http_server_hold(struct http_server *s, struct http_call *c, uint64_t len,
+                      struct http_answer *why)
+{
+    pthread_mutex_lock(&s->lock);
+    uint64_t after = s->held_bytes + len;
+    bool has_room = s->held_bytes == c->held || after <= s->world.conf->buffer_max.bytes;
+    if (has_room) {
+        s->held_bytes = after;
+        c->held += len;
+    }
+    pthread_mutex_unlock(&s->lock);
+    if (!has_room) {
+        *why =
+            (struct http_answer){MHD_HTTP_SERVICE_UNAVAILABLE, "too much waits to be processed\n"};
+    }
+    return has_room;
+}
+
+void http_server_unhold(struct http_server *s, struct http_call *c)
+{
+    pthread_mutex_lock(&s->lock);
+    s->held_bytes -= c->held;
+    c->held = 0;
+    pthread_mutex_unlock(&s->lock);
+}
+
 void http_server_enter(struct http_server *s)
 {
     pthread_mutex_lock(&s->lock);
@@ -315,6 +343,7 @@ void http_server_leave(struct http_server *s, struct http_call *c)
     if (c->state == HTTP_WAITING) {
         http_server_unlink(s, c);
     }
+    s->held_bytes -= c->held;
     s->calls--;
     pthread_cond_signal(&s->left);
     pthread_mutex_unlock(&s->lock);
@@ -392,7 +421,7 @@ int64_t http_server_tend(struct http_server *s, int64_t now_us)
         s->retry_us = 0;
         scribe_again(s->scribe);
     }
-    if (s->oldest) {
+    if (http_peers_expire(&s->peers, now_us) || s->oldest) {
         due_us = now_us + HTTP_LOOK_US;
     }
     if (s->retry_us != 0) {
@@ -455,12 +484,12 @@ static sr_rc http_server_start(struct http_server *s, struct sr_error *err)
                                    {MHD_OPTION_HTTPS_MEM_CERT, 0, s->tls.certificate},
                                    {MHD_OPTION_END, 0, NULL}};
     struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
-    s->daemon = MHD_start_daemon(flags, 0, NULL, NULL, http_call_access, &s->world,
-                                 MHD_OPTION_EXTERNAL_LOGGER, http_server_no_log, NULL,
-                                 MHD_OPTION_LISTEN_SOCKET, listens, MHD_OPTION_CONNECTION_LIMIT,
-                                 HTTP_CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, HTTP_IDLE_S,
-                                 MHD_OPTION_NOTIFY_COMPLETED, http_call_completed, &s->world,
-                                 MHD_OPTION_ARRAY, s->tls.key ? tls : none, MHD_OPTION_END);
+    s->daemon = MHD_start_daemon(
+        flags, 0, NULL, NULL, http_call_access, &s->world, MHD_OPTION_EXTERNAL_LOGGER,
+        http_server_no_log, NULL, MHD_OPTION_LISTEN_SOCKET, listens, MHD_OPTION_CONNECTION_LIMIT,
+        HTTP_CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, HTTP_IDLE_S,
+        MHD_OPTION_NOTIFY_COMPLETED, http_call_completed, &s->world, MHD_OPTION_NOTIFY_CONNECTION,
+        http_call_connected, &s->world, MHD_OPTION_ARRAY, s->tls.key ? tls : none, MHD_OPTION_END);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL); /* it was set a moment ago */
     if (!s->daemon) {
         return h->fail(h, err, SR_EIO, "no HTTP server can be started at %s%s", s->place,
@@ -478,13 +507,14 @@ sr_rc http_server_open(struct http_server **out, const struct sr_host *host,
     if (!s) {
         return host->fail(host, err, SR_ENOMEM, "out of memory");
     }
-    s->world = (struct http_world){host, conf, s};
+    s->world = (struct http_world){host, conf, s, &s->peers};
     s->listen.fd = -1;
     s->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     s->has_lock = s->fd >= 0 && pthread_mutex_init(&s->lock, NULL) == 0 &&
                   pthread_cond_init(&s->left, NULL) == 0;
-    sr_rc rc =
-        s->has_lock ? SR_OK : host->fail(host, err, SR_EIO, "http: %s", strerrordesc_np(errno));
+    sr_rc rc = s->has_lock && http_peers_init(&s->peers)
+                   ? SR_OK
+                   : host->fail(host, err, SR_EIO, "http: %s", strerrordesc_np(errno));
     if (rc == SR_OK) {
         rc = http_tls_load(&s->tls, host, conf, err);
     }
@@ -566,6 +596,7 @@ void http_server_free(struct http_server *s)
     http_posts_free(&s->flying);
     http_posts_free(&s->ready);
     http_tls_free(&s->tls);
+    http_peers_done(&s->peers);
     free(s->group);
     free(s);
 }

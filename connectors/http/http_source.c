@@ -125,7 +125,7 @@ static const struct sr_opt http_source_opts[] = {
     SR_OPT(struct http_source_conf, "source.max-body-size", body_max, .def = "16 mb", .min = 1, .max = HTTP_BODY_MAX, .flags = SR_OPT_OURS,
            .doc = "A larger body, as it comes or unpacked by its Content-Encoding, is answered 413."),
     SR_OPT(struct http_source_conf, "source.buffer-size", buffer_max, .def = "64 mb", .min = 1, .max = INT64_C(1) << 40, .flags = SR_OPT_OURS,
-           .doc = "Bytes of requests that wait in memory to be processed; what comes then is answered 503 with Retry-After."),
+           .doc = "Bytes of requests in memory, as they come or wait to be processed; what comes then is answered 503 with Retry-After."),
     SR_OPT(struct http_source_conf, "source.request-timeout", request_timeout, .def = "60 s", .min = 1000000, .max = INT64_C(86400000000), .flags = SR_OPT_OURS,
            .doc = "A request that is not safe by then is answered 503, though it may be taken all the same."),
     SR_OPT(struct http_source_conf, "bearer-token", token, .flags = SR_OPT_OURS | SR_OPT_SECRET,

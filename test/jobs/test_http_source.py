@@ -371,3 +371,38 @@ def a_record_that_fails_the_job_is_set_aside_and_it_listens_again_at_its_port(p)
     hook.stop()
     assert sorted(json.loads(r)["id"] for r in written(p)) == [1, 2, 3], written(p)
     assert hook.words().count(b"listens at") >= 3, hook.words()
+
+
+def raw(port, text, seconds=10):
+    """Bytes as they are; the status line of the answer, or b"" if the connection is closed without one."""
+    with socket.create_connection(("127.0.0.1", port), timeout=seconds) as s:
+        s.sendall(text)
+        return s.recv(4096).split(b"\r\n")[0]
+
+
+@test
+def a_request_whose_end_is_not_clear_is_refused(p):
+    hook = Hook(p, job(p)).ready()
+    for head, body in ((b"Content-Length: 2\r\nContent-Length: 6\r\n", b"a\nb\nc\n"), (b"Transfer-Encoding: gzip\r\nContent-Length: 2\r\n", b"d\n"),
+                       (b"Transfer-Encoding: chunked\r\nContent-Length: 3\r\n", b"2\r\ne\n\r\n0\r\n\r\n"),
+                       (b"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", b"2\r\nf\n\r\n0\r\n\r\n")):
+        answer = raw(hook.port, b"POST /events HTTP/1.1\r\nHost: x\r\n" + head + b"\r\n" + body)
+        assert b" 400 " in answer, (head, answer)
+    assert raw(hook.port, b"POST /events HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\ng\n").endswith(b"200 OK")
+    hook.stop()
+    assert written(p) == ["g"], written(p)
+
+
+@test
+def bodies_that_are_being_received_have_their_share_of_the_buffer(p):
+    hook = Hook(p, job(p, "    source.buffer-size: 4 mb\n" + KEPT)).ready()
+    head = b"POST /events HTTP/1.1\r\nHost: x\r\nContent-Length: 3000000\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", hook.port), timeout=20) as first:
+        first.sendall(head + b"a" * 2900000)
+        answer = wait_for("no room", lambda: (raw(hook.port, head + b"b" * 2999999 + b"\n").split(b" 503 ")[1:] or [None])[0])
+        assert answer == b"Service Unavailable", answer
+        first.sendall(b"a" * 99999 + b"\n")
+        assert first.recv(4096).startswith(b"HTTP/1.1 200 "), hook.words()
+    assert raw(hook.port, head + b"c" * 2999999 + b"\n").endswith(b"200 OK")
+    hook.stop()
+    assert collections.Counter(line[0] for line in written(p))["c"] == 1

@@ -3,11 +3,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "connectors/http/http_coding.h"
 #include "connectors/http/http_known.h"
 #include "connectors/http/http_listen.h"
+#include "connectors/http/http_peers.h"
 #include "engine/base/env.h"
 #include "engine/data/host.h"
 #include "test/unit/unit.h"
@@ -130,4 +132,44 @@ START_TEST(requests)
 }
 END_TEST
 
-UNIT_MAIN("http source", places, listening, codings, requests)
+static bool is_cut(int fd)
+{
+    char c;
+    return recv(fd, &c, 1, MSG_DONTWAIT) == 0;
+}
+
+/* Whoever sends a byte now and then is cut off; not who waits for us, nor a large body that comes.
+ */
+START_TEST(slow_peers)
+{
+    struct http_peers l = {0};
+    int pair[3][2];
+    struct http_peer *p[3];
+    ck_assert(http_peers_init(&l));
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, pair[i]), 0);
+        p[i] = http_peer_add(&l, pair[i][0], 0);
+        ck_assert_ptr_nonnull(p[i]);
+    }
+    http_peer_whole(&l, p[1]);
+    http_peer_came(&l, p[2], (uint64_t)HTTP_PEER_RATE * 10);
+    ck_assert(http_peers_expire(&l, HTTP_PEER_US));
+    ck_assert(!is_cut(pair[0][1]) && !is_cut(pair[1][1]) && !is_cut(pair[2][1]));
+    ck_assert(http_peers_expire(&l, HTTP_PEER_US + 1));
+    ck_assert(is_cut(pair[0][1]) && !is_cut(pair[1][1]) && !is_cut(pair[2][1]));
+    ck_assert(!http_peers_expire(&l, HTTP_PEER_US + 10000001));
+    ck_assert(!is_cut(pair[1][1]) && is_cut(pair[2][1]));
+    http_peer_rests(&l, p[1], HTTP_PEER_US * 2); /* answered: the next one has its time */
+    ck_assert(http_peers_expire(&l, HTTP_PEER_US * 3) && !is_cut(pair[1][1]));
+    ck_assert(!http_peers_expire(&l, HTTP_PEER_US * 3 + 1) && is_cut(pair[1][1]));
+    for (int i = 0; i < 3; i++) {
+        http_peer_remove(&l, p[i]);
+        (void)close(pair[i][0]);
+        (void)close(pair[i][1]);
+    }
+    ck_assert_ptr_null(l.first);
+    http_peers_done(&l);
+}
+END_TEST
+
+UNIT_MAIN("http source", places, listening, codings, requests, slow_peers)
