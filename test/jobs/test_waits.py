@@ -90,6 +90,30 @@ def a_full_disk_is_waited_for(p):
 
 
 @test
+def a_job_that_is_taken_over_or_starts_while_a_disk_is_full_waits_too(p):
+    if not may_mount():
+        print("-- a_job_that_is_taken_over_or_starts_while_a_disk_is_full_waits_too: nothing can be mounted here")
+        return
+    with Small(p) as small:
+        (small / "out").mkdir()
+        filler = small / ".filler"
+        filler.write_bytes(bytes(900 * 1024))
+        p.write("in/1.txt", numbers(0, 6000))
+        job = job_of(p, small / "out")
+        for _ in range(2):
+            child = p.start("run", job, "--continue", "-D", "restart-strategy.type=none")
+            wait_for("a wait", lambda: p.status() and waits(p, "No space left"))
+            subprocess.run(["dd", "if=/dev/zero", f"of={filler}", "oflag=append", "conv=notrunc"], capture_output=True)  # till it fails
+            child.kill()
+            child.wait()
+        child = p.start("run", job, "--continue", "-D", "restart-strategy.type=none")
+        wait_for("a wait", lambda: p.status() and waits(p, "No space left"))
+        filler.unlink()
+        wait_for("all rows", lambda: is_all(p, small / "out", 6000))
+        stopped(child)
+
+
+@test
 def redo_files_wait_for_room_too(p):
     if not may_mount():
         print("-- redo_files_wait_for_room_too: nothing can be mounted here")
