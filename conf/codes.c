@@ -86,6 +86,10 @@ const struct code_page conf_codes[] = {
     {"SR0214", "dead-letter is asked for, and nothing says where they go.",
      "A block `dead-letter:` names a connector and its options.",
      "dead-letter:\n  connector: filesystem\n  path: dead/"},
+    {"SR0215", "A value is not UTF-8.",
+     "A checkpoint holds the job's description in UTF-8. A path is taken as it is written, behind "
+     "the job file's directory when it is relative; this one has bytes that are no characters.",
+     NULL},
     {"SR0301", "A job has no sources or no sinks.",
      "Rows come from at least one source and go to at least one sink.", NULL},
     {"SR0302", "The name of a step is not well formed or not its own.",

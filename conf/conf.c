@@ -11,6 +11,7 @@
 #include "conf/steps.h"
 #include "engine/base/assert.h"
 #include "engine/base/error.h"
+#include "engine/base/shown.h"
 
 #define CONF_TEXT_NAME   "job"
 #define CONF_DEFINE_NAME "-D"
@@ -352,6 +353,25 @@ static void conf_check_steps(struct reader *rd, const struct job *job)
     }
 }
 
+/* A checkpoint holds the job as text in UTF-8. The file is; what variables, the command line and
+ * directories bring need not be. Secrets are not held. */
+static void conf_check_text(struct reader *rd)
+{
+    for (uint32_t i = 0; i < rd->entries.count; i++) {
+        const struct entry *e = &rd->entries.item[i];
+        if (!e->is_used || e->is_beaten || e->is_off || e->is_secret) {
+            continue;
+        }
+        const char *text = conf_shown(rd, e);
+        if (text && !shown_is_utf8(text)) {
+            reader_fault(rd, e->name->at, "give the file or directory another name",
+                         "SR0215: %s: what it stands for is not UTF-8, which a checkpoint could "
+                         "not hold",
+                         e->key);
+        }
+    }
+}
+
 /* The job's keys first: they say where modules lie. */
 static void conf_fill(struct reader *rd, struct job *job)
 {
@@ -366,6 +386,7 @@ static void conf_fill(struct reader *rd, struct job *job)
     steps_read_dead_letter(rd, job);
     keys_leftovers(rd);
     conf_check_steps(rd, job);
+    conf_check_text(rd);
     conf_report(rd, job);
     job->file = rd->job_file;
 }

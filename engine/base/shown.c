@@ -1,6 +1,5 @@
 #include "engine/base/shown.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "engine/base/assert.h"
@@ -43,6 +42,19 @@ uint32_t shown_character(const uint8_t *s, size_t len)
         if ((s[i] & 0xc0) != 0x80) return 0;
     }
     return shown_is_allowed(s) ? need : 0;
+}
+
+bool shown_is_utf8(const char *text)
+{
+    const uint8_t *s = (const uint8_t *)text;
+    while (*s) {
+        bool is_control = *s < 0x80 || (*s == 0xc2 && s[1] >= 0x80 && s[1] < 0xa0);
+        uint32_t wide =
+            is_control ? (*s < 0x80 ? 1 : 2) : shown_character(s, strlen((const char *)s));
+        if (wide == 0) return false;
+        s += wide;
+    }
+    return true;
 }
 
 /* Bytes at the begin of s that may be shown as they are. */

@@ -29,7 +29,7 @@ START_TEST(characters_are_told_from_bytes_that_are_none)
 }
 END_TEST
 
-START_TEST(text_that_grows_is_cut_between_what_is_shown)
+START_TEST(text_that_grows_is_cut_between_what_is_shown, utf8_may_hold_control_characters)
 {
     for (size_t size = 5; size <= 40; size++) {
         char text[40];
@@ -42,6 +42,13 @@ START_TEST(text_that_grows_is_cut_between_what_is_shown)
     char plain[16] = "a\tb\n\xc3\xa4";
     shown_make(plain, sizeof(plain));
     ck_assert_str_eq(plain, "a\tb\n\xc3\xa4");
+}
+END_TEST
+
+START_TEST(utf8_may_hold_control_characters)
+{
+    ck_assert(shown_is_utf8("") && shown_is_utf8("a\x1b\xc2\x9b\xe2\x82\xac"));
+    ck_assert(!shown_is_utf8("a\xff") && !shown_is_utf8("\xc2") && !shown_is_utf8("\xe2\x82"));
 }
 END_TEST
 
