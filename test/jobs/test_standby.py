@@ -208,7 +208,7 @@ def a_standby_is_seen_and_can_be_ended_alone(p):
     job_id = p.status("led")["jid"]
     seen = states(p)
     assert seen[job_id] == "RUNNING" and sorted(seen.values()) == ["RUNNING", "STANDBY", "STANDBY"], seen
-    assert b"2 stand by" in ok(p.run("status")).stdout
+    assert b"2 processes stand by" in ok(p.run("status")).stdout
     one.send_signal(SIGTERM)
     ended(one)
     ok(p.run("cancel", f"{job_id}.standby-{two.pid}"))
