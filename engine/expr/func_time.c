@@ -257,18 +257,23 @@ static bool time_scale(int64_t v, int32_t p, struct sr_instant *out)
     return true;
 }
 
+/* Years 0 to 9999, as in Flink. */
+static bool time_is_known(struct sr_instant v)
+{
+    return v.ms >= INT64_C(-62167219200000) && v.ms <= INT64_C(253402300799999);
+}
+
 static void time_of_number(struct call *k)
 {
     const int64_t *a = k->arg[0]->values;
-    bool is_small = k->out->type.length <= INSTANT_DIGITS_SMALL;
     CALL_EACH_ROW(k, r)
     {
         struct sr_instant v;
         bool is_good = time_scale(a[r], k->args > 1 ? call_int(k, 1, r) : 3, &v);
-        if (!is_good || (is_small && (v.ms > INT64_MAX / 1000 || v.ms < INT64_MIN / 1000))) {
-            call_null(k, r);
-        } else {
+        if (is_good && time_is_known(v)) {
             instant_put(k->out, r, v);
+        } else {
+            call_null(k, r);
         }
     }
 }
@@ -286,7 +291,7 @@ static void time_of_real(struct call *k)
         struct sr_instant at = {0};
         bool is_good = !(v >= 9e15 || v <= -9e15);
         is_good = is_good && time_scale(v == v ? (int64_t)v : 0, p >= 0 && p < 3 ? 3 : p, &at);
-        if (is_good) {
+        if (is_good && time_is_known(at)) {
             instant_put(k->out, r, at);
         } else {
             call_null(k, r);
