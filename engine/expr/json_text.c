@@ -361,6 +361,14 @@ static bool json_close(struct json_tree *t, struct json_in *in, const struct jso
     return true;
 }
 
+/* Behind a whole text that is a number stands a blank or nothing, or it is none, as for Jackson. */
+static bool json_is_apart(const struct json_in *in, enum json_kind kind)
+{
+    struct json_in behind = *in;
+    json_skip(&behind);
+    return kind != JSON_NUMBER || in->at == in->end || behind.at > in->at;
+}
+
 /* NOLINTNEXTLINE(readability-function-cognitive-complexity): a state machine, not recursion */
 uint32_t json_read(struct json_tree *t, const char *text, uint32_t len)
 {
@@ -399,7 +407,7 @@ uint32_t json_read(struct json_tree *t, const char *text, uint32_t len)
             return 0;
         }
     }
-    return root;
+    return root == 0 || json_is_apart(&in, t->node[root].kind) ? root : 0;
 }
 
 uint32_t json_member(const struct json_tree *t, uint32_t object, const char *key, uint32_t len)
