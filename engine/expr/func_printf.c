@@ -4,10 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/calendar.h"
 #include "engine/base/error.h"
 #include "engine/data/schema.h"
 #include "engine/expr/decimal.h"
 #include "engine/expr/family.h"
+#include "engine/expr/instant.h"
+#include "engine/expr/java_hash.h"
 #include "engine/expr/json_text.h"
 #include "engine/expr/number.h"
 #include "engine/expr/promote.h"
@@ -103,6 +106,7 @@ static bool format_fits(const struct format *f)
     }
     switch (f->as) {
     case 'b':
+    case 'h':
     case 's':
         break;
     case 'c':
@@ -117,6 +121,9 @@ static bool format_fits(const struct format *f)
     case 'x':
         may |= FORMAT_ZERO | FORMAT_OTHER;
         return !has_precision && (f->flags & ~may) == 0;
+    case 'a':
+        may |= sign | FORMAT_ZERO | FORMAT_OTHER;
+        break;
     case 'e':
         may = number | FORMAT_OTHER;
         break;
@@ -367,6 +374,63 @@ static void format_general(struct format_run *x, const struct format *f, struct 
     }
 }
 
+/* 1.8p0: a number of two's powers, as %a writes it. */
+struct format_hex {
+    uint64_t lead, fraction; /* 1, or 0 for what is smaller than any such; 52 bits behind it */
+    int32_t power;
+};
+
+/* With so many digits only, 1 to 12; between two of them the even one. */
+static struct format_hex format_hex_round(struct format_hex h, int64_t digits)
+{
+    uint64_t one = UINT64_C(1) << 52, cut = UINT64_C(1) << (52 - 4 * digits);
+    uint64_t v = h.lead * one | h.fraction;
+    while (v > 0 && v < one) {
+        v <<= 1;
+        h.power--;
+    }
+    uint64_t rest = v & (cut - 1);
+    bool is_odd = (v & cut) != 0, is_up = rest > cut / 2 || (rest == cut / 2 && is_odd);
+    v = v - rest + (is_up ? cut : 0);
+    if (v == 2 * one) {
+        v = one;
+        h.power++;
+    }
+    return (struct format_hex){.lead = v >> 52, .fraction = v & (one - 1), .power = h.power};
+}
+
+static struct format_hex format_hex_of(double v)
+{
+    uint64_t bits;
+    memcpy(&bits, &v, sizeof(bits));
+    int32_t power = (int32_t)(bits >> 52 & 0x7FF);
+    struct format_hex h = {.lead = power > 0, .fraction = bits & ((UINT64_C(1) << 52) - 1)};
+    h.power = power > 0 ? power - 1023 : h.fraction > 0 ? -1022 : 0;
+    return h;
+}
+
+static void format_hexadecimal(struct format_run *x, const struct format *f, double v)
+{
+    int64_t digits = f->precision == 0 ? 1 : f->precision;
+    struct format_hex h = format_hex_of(v);
+    h = digits >= 0 && digits < 13 ? format_hex_round(h, digits) : h;
+    char text[32], power[16];
+    int len = snprintf(text, sizeof(text), f->is_upper ? "%d.%013llX" : "%d.%013llx", (int)h.lead,
+                       (unsigned long long)h.fraction);
+    for (; len > 3 && text[len - 1] == '0'; len--) {
+    }
+    int power_len = snprintf(power, sizeof(power), "%c%d", f->is_upper ? 'P' : 'p', h.power);
+    int64_t more = digits - (len - 2);
+    more = more > 0 ? more : 0;
+    bool has_sign = signbit(v) || (f->flags & (FORMAT_PLUS | FORMAT_SPACE));
+    int64_t zeros = f->width - (has_sign + 2 + len + power_len); /* as Java: not less `more` */
+    json_put(&x->body, f->is_upper ? "0X" : "0x", 2);
+    format_repeat(&x->body, '0', f->flags & FORMAT_ZERO ? zeros : 0);
+    json_put(&x->body, text, (size_t)len);
+    format_repeat(&x->body, '0', more);
+    json_put(&x->body, power, (size_t)power_len);
+}
+
 static enum format_rc format_float(struct format_run *x, const struct format *f,
                                    const struct sr_column *c)
 {
@@ -387,7 +451,9 @@ static enum format_rc format_float(struct format_run *x, const struct format *f,
         return format_signed(x, &plain, v < 0);
     }
     int64_t digits = f->precision < 0 ? 6 : f->precision;
-    if (f->as == 'f') {
+    if (f->as == 'a') {
+        format_hexadecimal(x, f, v);
+    } else if (f->as == 'f') {
         format_fixed(x, f, format_digits(v), digits);
     } else if (f->as == 'e') {
         format_scientific(x, f, format_digits(v), digits);
@@ -418,6 +484,27 @@ static enum format_rc format_char(struct format_run *x, const struct format *f,
     return format_text(x, f, text, len);
 }
 
+/* As Java's LocalDateTime: no seconds when they are 0, and 0, 3, 6 or 9 digits behind them. */
+static uint32_t format_instant(struct sr_instant v, char *to)
+{
+    struct civil c;
+    int64_t days = moment_floor_div(v.ms, MOMENT_DAY_MS), ms = v.ms - days * MOMENT_DAY_MS;
+    civil_from_days(days, &c.year, &c.month, &c.day);
+    int64_t nano = ms % 1000 * 1000000 + v.ns;
+    const char *sign = c.year < 0 ? "-" : c.year > 9999 ? "+" : "";
+    int n =
+        snprintf(to, VALUE_TEXT_MAX, "%s%04lld-%02d-%02dT%02d:%02d", sign, llabs((long long)c.year),
+                 c.month, c.day, (int)(ms / 3600000), (int)(ms / 60000 % 60));
+    if (ms % 60000 != 0 || nano > 0) {
+        n += snprintf(to + n, VALUE_TEXT_MAX - (size_t)n, ":%02d", (int)(ms / 1000 % 60));
+    }
+    if (nano > 0) {
+        n += snprintf(to + n, VALUE_TEXT_MAX - (size_t)n, ".%09lld", (long long)nano);
+        n -= nano % 1000000 == 0 ? 6 : nano % 1000 == 0 ? 3 : 0;
+    }
+    return (uint32_t)n;
+}
+
 static enum format_rc format_string(struct format_run *x, const struct format *f,
                                     const struct sr_column *c, uint32_t i)
 {
@@ -432,12 +519,22 @@ static enum format_rc format_string(struct format_run *x, const struct format *f
         bool is_true = ((const uint8_t *)c->values)[x->row] != 0;
         return format_text(x, f, is_true ? "true" : "false", is_true ? 4 : 5);
     }
-    if (format_integer(c, x->row, &v) > 0) { /* days, milliseconds and months as numbers */
+    if (sr_is_timestamp(c->type.kind)) {
+        len = format_instant(instant_get(c, x->row), text);
+    } else if (format_integer(c, x->row, &v) > 0) { /* days, milliseconds and months as numbers */
         len = (uint32_t)snprintf(text, sizeof(text), "%lld", (long long)v);
     } else {
         len = value_text(c, x->row, text);
     }
     return format_text(x, f, text, len);
+}
+
+static enum format_rc format_hash(struct format_run *x, const struct format *f,
+                                  const struct sr_column *c)
+{
+    char text[16];
+    int len = snprintf(text, sizeof(text), "%x", java_hash(c, x->row));
+    return format_text(x, f, text, (uint32_t)len);
 }
 
 static enum format_rc format_value(struct format_run *x, const struct format *f, uint32_t i)
@@ -457,6 +554,9 @@ static enum format_rc format_value(struct format_run *x, const struct format *f,
         return format_string(x, f, c, i);
     case 'c':
         return format_char(x, f, c);
+    case 'h':
+        return format_hash(x, f, c);
+    case 'a':
     case 'e':
     case 'f':
     case 'g':
@@ -470,8 +570,8 @@ static enum format_rc format_value(struct format_run *x, const struct format *f,
 
 static enum format_rc format_one(struct format_run *x, const struct format *f)
 {
-    if (strchr("hat", f->as)) {
-        call_fail(x->k, x->row, "PRINTF does not know %%%c", f->as);
+    if (f->as == 't') {
+        call_fail(x->k, x->row, "PRINTF does not know %%t: DATE_FORMAT writes dates");
         return FORMAT_TOLD;
     }
     if (!format_fits(f)) {
@@ -559,7 +659,7 @@ static bool format_bind(struct bind_call *b)
     struct sr_type none = type_of(SR_INT);
     for (uint32_t i = 1; i < b->args; i++) {
         const struct sr_type *t = &b->arg[i]->type;
-        if (sr_is_nested(t->kind) || sr_is_bytes(t->kind) || type_is_stamp(t->kind)) {
+        if (sr_is_nested(t->kind) || sr_is_bytes(t->kind)) {
             return bind_fails(b, "PRINTF does not take %s: CAST it to STRING",
                               type_text(b->arena, t));
         }
@@ -584,7 +684,7 @@ static const struct func printf_funcs[] = {
      .max = CALL_ARGS_MAX,
      .forms = "PRINTF(format STRING, value, ...) -> STRING",
      .doc = "The format with the values in place of %d, %s and the like, by the rules of Java's "
-            "String.format but for %h, %a and %t; NULL where Java has no answer."},
+            "String.format but for %t; NULL where Java has no answer."},
 };
 
 const struct func_family func_printf = {printf_funcs,
