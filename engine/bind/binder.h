@@ -70,6 +70,7 @@ struct scope {
     const char *table;           /* a qualifier that names `in`; NULL: none */
     const char *alias;           /* another one; NULL: none */
     struct agg_scope *agg;       /* behind GROUP BY: see aggregate.c; NULL: no aggregates here */
+    bool takes_json;             /* the next expression may be JSON(...) */
 };
 
 const struct expr *bind_expr(struct scope *s, const struct ast *n);

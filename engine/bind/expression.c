@@ -236,6 +236,14 @@ static const struct expr *bind_any(struct scope *s, const struct ast *n)
     return e ? e : bind_refused(s, n, &err);
 }
 
+/* Whether argument i of a call may be JSON(...): a value of JSON_OBJECT or JSON_ARRAY, whose
+ * argument 0 says what NULL is. */
+static bool bind_takes_json(const char *function, uint32_t i)
+{
+    return i > 0 && ((strcmp(function, "JSON_OBJECT") == 0 && i % 2 == 0) ||
+                     strcmp(function, "JSON_ARRAY") == 0);
+}
+
 /* NOLINTNEXTLINE(misc-no-recursion): see bind_expr */
 static const struct expr *bind_call(struct scope *s, const struct ast *n)
 {
@@ -252,6 +260,7 @@ static const struct expr *bind_call(struct scope *s, const struct ast *n)
         } else if (item->kind == AST_STAR) {
             bind_fault(s->binder, s->text, item->at, NULL, "SR0702: %s does not take *", n->name);
         } else {
+            s->takes_json = bind_takes_json(n->name, i);
             arg[i] = bind_expr(s, item);
         }
         has_failed = has_failed || !arg[i];
@@ -373,7 +382,13 @@ const struct expr *bind_expr(struct scope *s, const struct ast *n)
 {
     struct sr_error err = {0};
     const struct expr *e = NULL;
-    bool is_settled = false;
+    bool is_settled = false, takes_json = s->takes_json;
+    s->takes_json = false;
+    if (n->kind == AST_CALL && strcmp(n->name, "JSON") == 0 && !takes_json) {
+        bind_fault(s->binder, s->text, n->at, "such as JSON_OBJECT('key' VALUE JSON(text))",
+                   "SR0702: JSON(...) is only for values of JSON_OBJECT and JSON_ARRAY");
+        return NULL;
+    }
     if (s->agg) {
         e = agg_scope_bind(s, n, &is_settled);
     } else if (n->kind == AST_CALL && func_is_aggregate(n->name)) {

@@ -15,18 +15,27 @@ static bool cast_bind(struct bind_call *b)
     return bind_fails(b, "%s is written %s(value AS TYPE)", b->func->name, b->func->name);
 }
 
-static bool cast_bind_typeof(struct bind_call *b)
+/* Text that is known already, as STRING. */
+static bool cast_is_text(struct bind_call *b, const char *text, bool is_nullable)
 {
-    const char *text = type_text(b->arena, &b->arg[0]->type);
-    struct sr_type type = type_with(SR_VARCHAR, SR_LENGTH_MAX, 0);
     const struct expr *e = text ? expr_string(b->arena, text, (uint32_t)strlen(text)) : NULL;
     struct expr *copy = e ? arena_copy(b->arena, e, sizeof(*e)) : NULL;
-    if (!copy || (b->args > 1 && b->arg[1]->type.kind != SR_BOOLEAN)) {
-        return false;
+    if (copy) {
+        copy->type = type_nullable(type_with(SR_VARCHAR, SR_LENGTH_MAX, 0), is_nullable);
     }
-    copy->type = type_nullable(type, true);
     b->whole = copy;
-    return true;
+    return copy != NULL;
+}
+
+static bool cast_bind_database(struct bind_call *b)
+{
+    return cast_is_text(b, "default_database", false);
+}
+
+static bool cast_bind_typeof(struct bind_call *b)
+{
+    return (b->args < 2 || b->arg[1]->type.kind == SR_BOOLEAN) &&
+           cast_is_text(b, type_text(b->arena, &b->arg[0]->type), true);
 }
 
 static const struct func cast_funcs[] = {
@@ -46,6 +55,11 @@ static const struct func cast_funcs[] = {
      .max = FUNC_ARGS_MAX,
      .forms = "TRY_CAST(value AS TYPE)",
      .doc = "CAST, but NULL where CAST fails."},
+    {.name = "CURRENT_DATABASE",
+     .family = "conversion",
+     .bind = cast_bind_database,
+     .forms = "CURRENT_DATABASE() -> STRING",
+     .doc = "The name of the database, which is default_database: there are no catalogs."},
     {.name = "TYPEOF",
      .family = "conversion",
      .bind = cast_bind_typeof,

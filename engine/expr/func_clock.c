@@ -44,6 +44,13 @@ static bool clock_bind_now(struct bind_call *b)
     return !b->is_said;
 }
 
+/* A name for what a source says itself, which no connector here does. */
+static bool clock_bind_source(struct bind_call *b)
+{
+    return bind_fails(b, "SOURCE_WATERMARK() stands for watermarks that a source makes itself, and "
+                         "no connector does that: write one, such as ts - INTERVAL '5' SECOND");
+}
+
 /* --- Seconds since 1970. ---------------------------------------------------------------------- */
 
 static const char clock_pattern[] = "yyyy-MM-dd HH:mm:ss";
@@ -217,6 +224,11 @@ static const struct func clock_funcs[] = {
     CLOCK_NOW("LOCALTIME", SR_TIME, "The same as CURRENT_TIME."),
     CLOCK_NOW("LOCALTIMESTAMP", SR_TIMESTAMP,
               "The time now in the time zone of the session, as TIMESTAMP(3)."),
+    {.name = "SOURCE_WATERMARK",
+     .family = "time",
+     .bind = clock_bind_source,
+     .forms = "watermark: ts AS SOURCE_WATERMARK()",
+     .doc = "The watermark that a source makes itself: refused, because no connector does that."},
     {.name = "FROM_UNIXTIME",
      .family = "time",
      .bind = clock_bind_from_unix,

@@ -1,4 +1,4 @@
-/* JSON_OBJECT, JSON_ARRAY, JSON_STRING, JSON_QUOTE, JSON_UNQUOTE: making JSON text. */
+/* JSON_OBJECT, JSON_ARRAY, JSON, JSON_STRING, JSON_QUOTE, JSON_UNQUOTE: making JSON text. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,8 @@ struct json_made {
 static bool json_is_made(const struct expr *e)
 {
     return e && e->kind == EXPR_CALL && e->func &&
-           (strcmp(e->func->name, "JSON_OBJECT") == 0 || strcmp(e->func->name, "JSON_ARRAY") == 0);
+           (strcmp(e->func->name, "JSON_OBJECT") == 0 || strcmp(e->func->name, "JSON_ARRAY") == 0 ||
+            strcmp(e->func->name, "JSON") == 0);
 }
 
 static sr_rc json_made_prepare(const struct expr *e, void **state, struct sr_error *err)
@@ -119,6 +120,66 @@ static void json_string_run(struct call *k)
 JSON_MADE(object, KERNEL_NULLS)
 JSON_MADE(array, KERNEL_NULLS)
 JSON_MADE(string, 0)
+
+/* --- Text that is JSON already. --------------------------------------------------------------- */
+
+struct json_reread {
+    struct json_tree tree;
+    struct json_out out;
+};
+
+static sr_rc json_reread_prepare(const struct expr *e, void **state, struct sr_error *err)
+{
+    (void)e;
+    *state = calloc(1, sizeof(struct json_reread));
+    return *state ? SR_OK : error_set(err, SR_ENOMEM, "out of memory");
+}
+
+static void json_reread_release(void *state)
+{
+    struct json_reread *j = state;
+    if (j) {
+        json_tree_done(&j->tree);
+        json_out_done(&j->out);
+        free(j);
+    }
+}
+
+/* Blanks only are no value, as in Flink. */
+static void json_reread_row(struct call *k, uint32_t r)
+{
+    struct json_reread *j = k->state;
+    uint32_t len, blank = 0;
+    const char *s = call_get(k, 0, r, &len);
+    for (; blank < len && strchr(" \t\r\n", s[blank]) && s[blank] != '\0'; blank++) {
+    }
+    if (blank == len) {
+        call_null(k, r);
+        return;
+    }
+    uint32_t root = json_read(&j->tree, s, len);
+    j->out.len = 0;
+    if (root) {
+        json_put_node(&j->out, &j->tree, root);
+    }
+    if (j->tree.is_broken || j->out.is_broken) {
+        call_broken(k, SR_ENOMEM);
+    } else if (!root) {
+        call_fail(k, r, "JSON takes text that is JSON, this is none: %.*s",
+                  (int)(len < 60 ? len : 60), s);
+    } else {
+        call_text(k, r, j->out.bytes, j->out.len);
+    }
+}
+
+static void json_reread_run(struct call *k)
+{
+    CALL_EACH_ROW(k, r) { json_reread_row(k, r); }
+}
+static const struct kernel json_k_reread = {.run = json_reread_run,
+                                            .flags = KERNEL_FAILS,
+                                            .prepare = json_reread_prepare,
+                                            .release = json_reread_release};
 
 /* --- Quotes. ---------------------------------------------------------------------------------- */
 
@@ -273,6 +334,17 @@ static bool json_bind_array(struct bind_call *b)
     return true;
 }
 
+static bool json_bind_reread(struct bind_call *b)
+{
+    b->type = type_nullable(type_with(SR_VARCHAR, SR_LENGTH_MAX, 0), true);
+    b->kernel = &json_k_reread;
+    if (b->arg[0]->type.kind == SR_NULL) {
+        b->whole = expr_cast(b->arena, b->arg[0], &b->type, false, b->err);
+        return b->whole != NULL;
+    }
+    return sr_is_text(b->arg[0]->type.kind);
+}
+
 static bool json_bind_string(struct bind_call *b)
 {
     b->type = type_nullable(type_with(SR_VARCHAR, SR_LENGTH_MAX, 0), b->arg[0]->type.is_nullable);
@@ -307,6 +379,14 @@ static const struct func json_make_funcs[] = {
               "A JSON array of the values. NULL is left out unless NULL ON NULL is said."),
     JSON_MAKE("JSON_STRING", 1, 1, json_bind_string, "JSON_STRING(value) -> STRING",
               "The value as JSON; NULL for NULL."),
+    {.name = "JSON",
+     .family = "json",
+     .bind = json_bind_reread,
+     .min = 1,
+     .max = 1,
+     .forms = "JSON(json STRING), as a value of JSON_OBJECT or JSON_ARRAY",
+     .doc = "The text goes in as the JSON that it is, not as a text in quotes; blank text is NULL, "
+            "and text that is no JSON is an error."},
     JSON_TEXT("JSON_QUOTE", json_k_quote, "JSON_QUOTE(text STRING) -> STRING",
               "The text as a JSON text: in double quotes, with what is special escaped."),
     JSON_TEXT("JSON_UNQUOTE", json_k_unquote, "JSON_UNQUOTE(json STRING) -> STRING",

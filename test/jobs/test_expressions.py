@@ -141,3 +141,42 @@ def codes_of_no_character_are_refused(p):
     for text, want in ((r"U&'\+01F600\00E9'", "😀é\n"), (r"U&'\+1FFFFF'", None), (r"U&'\D800'", None)):
         done = ok(p.run("eval", text), 0 if want else 3)
         assert done.stdout.decode() == (want or ""), done
+
+
+@test
+def json_goes_in_as_it_is_only_where_json_is_made(p):
+    """JSON(...) as a value of JSON_OBJECT and JSON_ARRAY; elsewhere a fault at its place, and text that is none a bad row."""
+    p.write("in.csv", '1;{"b": 1, "a": [1e3]}\n2; \n3;"{"\n4;x\n'.replace('"{"', "{"))
+    job = """
+sources:
+  s: {connector: filesystem, path: in.csv, format: csv, csv.field-delimiter: ";", csv.disable-quote-character: true,
+      schema: {id: INT, t: STRING}}
+transforms:
+  calc:
+    from: s
+    on-error: skip
+    select: [id, "JSON_OBJECT('t' VALUE JSON(t), 'one' VALUE JSON_ARRAY(1), 'q' VALUE t) AS j", CURRENT_DATABASE() AS d]
+sinks:
+  out: {from: calc, connector: filesystem, path: out.json, format: json}
+"""
+    ok(p.run("run", p.write("job.yaml", job)))
+    rows = [json.loads(line) for line in (p.dir / "out.json").read_text().splitlines()]
+    assert [r["id"] for r in rows] == [1, 2] and {r["d"] for r in rows} == {"default_database"}, rows
+    assert rows[0]["j"] == '{"one":[1],"q":"{\\"b\\": 1, \\"a\\": [1e3]}","t":{"a":[1E+3],"b":1}}', rows
+    assert rows[1]["j"] == '{"one":[1],"q":" ","t":null}', rows
+    for bad in "JSON(t)", "JSON_OBJECT('a' VALUE UPPER(JSON(t)))", "JSON_STRING(JSON(t))", "JSON_OBJECT(JSON('1') VALUE 1)":
+        done = ok(p.run("validate", p.write("bad.yaml", job.replace("CURRENT_DATABASE()", bad))), 3)
+        assert b"bad.yaml:" in done.stderr and b"JSON(...) is only for values of JSON_OBJECT" in done.stderr, done.stderr
+
+
+@test
+def no_source_makes_watermarks_itself(p):
+    """watermark: ts AS SOURCE_WATERMARK() is a fault that says what to write."""
+    job = """
+sources:
+  s: {connector: datagen, schema: {t: TIMESTAMP(3)}, watermark: t AS SOURCE_WATERMARK()}
+sinks:
+  out: {from: s, connector: blackhole}
+"""
+    done = ok(p.run("validate", p.write("job.yaml", job)), 3)
+    assert b"job.yaml:3:" in done.stderr and b"no connector does that: write one" in done.stderr, done.stderr
