@@ -65,7 +65,7 @@ static uint32_t json_number_kinds(const json_t *v, bool ints_are_real)
 
 static bool json_look(struct infer *f, struct json_stack *s, json_t *v, uint32_t node)
 {
-    uint32_t digits = 0;
+    uint32_t digits = 0, kinds;
     switch (json_typeof(v)) {
     case JSON_NULL:
         infer_null(f, node);
@@ -79,7 +79,8 @@ static bool json_look(struct infer *f, struct json_stack *s, json_t *v, uint32_t
         infer_value(f, node, json_number_kinds(v, s->ints_are_real), 0);
         return true;
     case JSON_STRING:
-        infer_value(f, node, infer_kinds(json_string_value(v), false, &digits), digits);
+        kinds = infer_kinds(json_string_value(v), false, &digits);
+        infer_value(f, node, kinds, digits);
         return true;
     case JSON_OBJECT:
         infer_value(f, node, INFER_ROW, 0);
