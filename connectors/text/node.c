@@ -64,8 +64,7 @@ static const char *node_trouble(const struct node *n)
         return sr_is_text(n->value.type.child[0].type.kind) ? NULL
                                                             : "MAP with keys that are not text";
     case SR_MULTISET:
-        return sr_is_text(n->value.type.child[0].type.kind) ? NULL
-                                                            : "MULTISET of what is not text";
+        return sr_is_text(n->value.type.child[0].type.kind) ? NULL : "MULTISET of what is not text";
     case SR_NULL:
     case SR_KIND_COUNT:
         return "NULL";

@@ -53,7 +53,7 @@ struct plan_node {
     /* PLAN_SINK */
     const struct sr_sink_type *sink;
     struct sr_sink_caps sink_caps;
-    bool is_updating; /* PLAN_SINK: takes +U, -U and -D too */
+    bool is_updating;            /* PLAN_SINK: takes +U, -U and -D too */
     enum sr_guarantee guarantee; /* of the whole path */
 };
 

@@ -11,9 +11,7 @@
 static const char *const settings_modes[] = {"EXACTLY_ONCE", "AT_LEAST_ONCE", NULL};
 /* The first one is the zero value of the field: nothing was written. */
 static const char *const settings_retentions[] = {
-    "", "NO_EXTERNALIZED_CHECKPOINTS",
-    "DELETE_ON_CANCELLATION",
-    "RETAIN_ON_CANCELLATION", NULL};
+    "", "NO_EXTERNALIZED_CHECKPOINTS", "DELETE_ON_CANCELLATION", "RETAIN_ON_CANCELLATION", NULL};
 static const char *const settings_claims[] = {"NO_CLAIM", "CLAIM", "LEGACY", NULL};
 static const char *const settings_failovers[] = {"region", "full", NULL};
 static const char *const settings_storages[] = {"filesystem", "jobmanager", NULL};

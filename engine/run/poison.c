@@ -11,7 +11,7 @@
 #include "engine/ckpt/durable.h"
 
 #define POISON_VERSION    2u
-#define POISON_TRIES      3 /* to remove the list when nobody needs it any more */
+#define POISON_TRIES      3                  /* to remove the list when nobody needs it any more */
 #define POISON_FILE_BYTES ((size_t)64 << 20) /* no file of ours is larger */
 
 /* --- Records ---------------------------------------------------------------------------------- */
