@@ -29,7 +29,7 @@ START_TEST(characters_are_told_from_bytes_that_are_none)
 }
 END_TEST
 
-START_TEST(text_that_grows_is_cut_between_what_is_shown, utf8_may_hold_control_characters)
+START_TEST(text_that_grows_is_cut_between_what_is_shown)
 {
     for (size_t size = 5; size <= 40; size++) {
         char text[40];
@@ -53,4 +53,4 @@ START_TEST(utf8_may_hold_control_characters)
 END_TEST
 
 UNIT_MAIN("shown", characters_are_told_from_bytes_that_are_none,
-          text_that_grows_is_cut_between_what_is_shown)
+          text_that_grows_is_cut_between_what_is_shown, utf8_may_hold_control_characters)
