@@ -163,6 +163,7 @@ const struct command commands[] = {
      "verify reads every byte and checks every digest. delete takes one checkpoint or savepoint; not\n"
      "while its job runs, and the newest of a run that has not ended only with --force. When the\n"
      "newest one is gone, a run begins afresh: older ones are gone on from by --from PATH.\n"
+     "show tells what is in one, and the job that lies inside; with --json each part and counter.\n"
      "diff tells what came, went and changed in each state, and how far sources got.\n"
      "A savepoint in an SQLite file has its state as tables too: sqlite3 FILE '.tables state%'", 3,
      options_checkpoints, command_checkpoints},

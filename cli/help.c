@@ -1,5 +1,6 @@
 /* help: the commands, or whatever has a name: a command, a key, a connector, an exit code ... */
 #include <string.h>
+#include <strings.h>
 
 #include "cli/codes.h"
 #include "cli/commands.h"
@@ -222,6 +223,21 @@ static bool help_codes(const struct cli *c, const char *name)
     return true;
 }
 
+/* The name of a type, as in a schema. */
+static bool help_is_type(const char *name)
+{
+    static const char *const types[] = {
+        "types",   "type",    "BOOLEAN",   "TINYINT",       "SMALLINT",  "INT",
+        "INTEGER", "BIGINT",  "FLOAT",     "DOUBLE",        "DECIMAL",   "NUMERIC",
+        "CHAR",    "VARCHAR", "STRING",    "BINARY",        "VARBINARY", "BYTES",
+        "DATE",    "TIME",    "TIMESTAMP", "TIMESTAMP_LTZ", "MULTISET",  NULL};
+    uint32_t i = 0;
+    while (types[i] && strcasecmp(types[i], name) != 0) {
+        i++;
+    }
+    return types[i] != NULL;
+}
+
 /* A topic that another command explains: asks that one. */
 static bool help_other(struct cli *c, const char *name)
 {
@@ -236,7 +252,8 @@ static bool help_other(struct cli *c, const char *name)
     if (functions_is_window(name)) {
         return (c->is_json ? help_places_json : help_places)(c, "window") > 0;
     }
-    return func_find(name, &d) && command_functions(c, &one) == CLI_OK;
+    if (func_find(name, &d)) return command_functions(c, &one) == CLI_OK;
+    return help_is_type(name) && (c->is_json ? help_places_json : help_places)(c, "schema") > 0;
 }
 
 /* The nearest of all that has a name. */

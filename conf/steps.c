@@ -68,7 +68,11 @@ static const char *const steps_kind[] = {"source", "transform", "sink"};
 #define STEPS_SCHEMA                                                                             \
     KEY("schema", schema, .flags = SR_OPT_OURS | OPTS_TEXT,                                      \
         .doc = "The columns: a mapping `name: TYPE`, or a text as between the brackets of "      \
-               "CREATE TABLE.")
+               "CREATE TABLE. Types are Flink's: BOOLEAN, TINYINT, SMALLINT, INT, BIGINT, FLOAT, "\
+               "DOUBLE, DECIMAL(p, s), CHAR(n), VARCHAR(n), STRING, BINARY(n), VARBINARY(n), "   \
+               "BYTES, DATE, TIME, TIMESTAMP(p), TIMESTAMP_LTZ(p), ARRAY<T>, MAP<K, V>, "        \
+               "MULTISET<T>, ROW<name T, ...>, each with NOT NULL or without; a computed column is "\
+               "`name: AS expression`.")
 
 const struct sr_opt steps_source_opts[] = {
     STEPS_CONNECTED,

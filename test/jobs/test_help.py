@@ -52,6 +52,22 @@ def what_is_nearly_a_name_is_offered(p):
 
 
 @test
+def types_are_explained_and_each_of_them_can_be_declared(p):
+    said = ok(p.run("help", "schema")).stdout.decode()
+    assert ok(p.run("help", "types")).stdout == ok(p.run("help", "multiset")).stdout == said.encode()
+    types = " ".join(said.split()).split("Flink's: ")[1].split(", each with")[0]
+    types = types.replace("DECIMAL(p, s)", "DECIMAL(9; 2)").replace("MAP<K, V>", "MAP<STRING; INT>").replace("ROW<name T, ...>", "ROW<name INT>")
+    types = [t.replace(";", ",").replace("(n)", "(5)").replace("(p)", "(3)").replace("<T>", "<STRING>") for t in types.split(", ")]
+    assert len(types) == 22 and "MULTISET<STRING>" in types, types
+    schema = ", ".join(f"c{i} {t}, n{i} {t} NOT NULL" for i, t in enumerate(types))
+    ok(p.run("validate", p.write("job.yaml", f"""sources:
+  events: {{connector: filesystem, path: in, format: json, schema: "{schema}"}}
+sinks:
+  out: {{from: events, connector: blackhole}}
+""")))
+
+
+@test
 def words_of_sql_lead_to_the_keys(p):
     job = """sources:
   events: {connector: datagen, number-of-rows: 1, schema: {n: INT}}

@@ -151,7 +151,7 @@ static sr_rc read_text(sr_rc (*read)(struct infer *, struct infer_file *, struct
 {
     infer_init(infer, arena);
     memset(&err, 0, sizeof(err));
-    file->in = fmemopen((void *)(uintptr_t)text, strlen(text), "r");
+    file->in = fmemopen(arena_text(arena, text), strlen(text), "r");
     file->name = "f";
     ck_assert_ptr_nonnull(file->in);
     sr_rc rc = read(infer, file, &err);
