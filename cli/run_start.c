@@ -326,6 +326,15 @@ static enum cli_exit run_stand_by(struct run *r, bool *is_over, struct sr_error 
     return code;
 }
 
+/* From now on who stands by takes over when we die, however the run before ended. */
+static void run_say_begin(struct run *r)
+{
+    if (*store_end_before(r->store) == '\0') return;
+    lease_stop(&r->lease);
+    store_say_end(r->store, "");
+    lease_start(&r->lease, r->store);
+}
+
 enum cli_exit run_open_store(struct run *r, bool *is_over)
 {
     struct sr_error err = {0};
@@ -342,6 +351,7 @@ enum cli_exit run_open_store(struct run *r, bool *is_over)
     if (rc == SR_ECORRUPT) return cli_error(r->c, CLI_STATE, &err);
     if (rc == SR_EMISFIT) return cli_error(r->c, CLI_STATE, &err);
     if (rc != SR_OK) return cli_error(r->c, CLI_FAILED, &err);
+    run_say_begin(r);
     run_claim(r);
     bool takes_any = (args_has(r->args, "continue") || args_has(r->args, "standby")) && !r->restore;
     if (!takes_any && r->guard.deaths == 0) return CLI_OK;

@@ -138,7 +138,6 @@ static enum standby_end standby_follow(struct standby *s, struct store **store, 
         return STANDBY_LEADS;
     }
     cli_note(s->cli, "the job has ended (%s): nothing to stand by for", end);
-    store_say_end(*store, end); /* for those who stand by beside us */
     *code = strcmp(end, "failed") == 0 ? CLI_FAILED : CLI_OK;
     store_close(*store);
     *store = NULL;

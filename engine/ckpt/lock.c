@@ -96,11 +96,9 @@ static sr_rc lock_check(const struct lock *l, struct sr_error *err)
 
 /* --- Taking ----------------------------------------------------------------------------------- */
 
-static void lock_remember_end(struct lock *l)
+static void lock_remember_end(struct lock *l, const char *text)
 {
-    struct lock_sight sight;
-    const char *at =
-        lock_read(l->env, l->file, &sight, NULL) == SR_OK ? strstr(sight.text, LOCK_END) : NULL;
+    const char *at = strstr(text, LOCK_END);
     size_t len = at ? strcspn(at + strlen(LOCK_END), "\n") : 0;
     if (at && len < LOCK_WORD_MAX) {
         memcpy(l->before, at + strlen(LOCK_END), len);
@@ -171,8 +169,11 @@ sr_rc lock_take(struct lock **out, const struct env *env, const struct lock_conf
         lock_release(l);
         return rc;
     }
-    lock_remember_end(l);
-    lock_write(l, "");
+    struct lock_sight sight;
+    if (lock_read(l->env, l->file, &sight, NULL) == SR_OK) {
+        lock_remember_end(l, sight.text);
+    }
+    lock_write(l, l->before); /* as long as nothing begins */
     *out = l;
     return SR_OK;
 }
@@ -203,7 +204,8 @@ static sr_rc lock_replace(struct lock **out, const struct env *env, const struct
         rc = error_set(err, SR_EBUSY, "the holder of %s has moved", path);
     }
     if (rc == SR_OK) {
-        lock_write(l, "");
+        lock_remember_end(l, now.text);
+        lock_write(l, l->before);
         rc = env->files->rename(env->files, name, path, true, err);
     }
     if (rc != SR_OK) {

@@ -46,9 +46,10 @@ void lock_release(struct lock *l); /* NULL allowed */
 
 /* Shows that the holder lives. SR_EFENCED: the lock was seized. */
 sr_rc lock_beat(struct lock *l, struct sr_error *err);
-/* Notes that the job ended by itself, in one word ("finished"): nobody need take over. */
+/* Notes that the job ended by itself, in one word ("finished"): nobody need take over. "": it has
+ * begun again. Whoever takes the lock and says nothing leaves what the holder before said. */
 void lock_say_end(struct lock *l, const char *word);
-/* What the holder before us noted; "": nothing, it was killed or suspended. */
+/* What the last holder that said something said; "": it began, and was killed or suspended. */
 const char *lock_end_before(const struct lock *l);
 
 /* From outside. */

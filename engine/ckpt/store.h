@@ -130,7 +130,8 @@ sr_rc store_open(struct store **out, const struct env *env, const struct store_c
 void store_close(struct store *s); /* NULL allowed */
 /* Shows those who wait that the leader lives. SR_EFENCED: another process has taken over. */
 sr_rc store_beat(struct store *s, struct sr_error *err);
-/* Tells those who wait that the job ended, in one word: with no beat going on any more. */
+/* Tells those who wait that the job ended, in one word, or with "" that it begins; until then what
+ * the run before told holds. While no beat is going on. */
 void store_say_end(struct store *s, const char *word);
 /* What the leader before us told so; "": nothing. */
 const char *store_end_before(const struct store *s);

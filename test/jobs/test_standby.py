@@ -3,6 +3,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import shutil
 import signal
 import sqlite3
 import time
@@ -247,3 +248,21 @@ def an_edited_job_takes_over_if_its_state_fits(p):
     leader.kill()
     done = ended(other, 4)
     assert b"runs another edition of the job" in done.stderr and b"'out'" in done.stderr, done.stderr
+
+
+@test
+def who_deletes_a_checkpoint_of_a_finished_job_leaves_it_finished(p):
+    for store in STORES:
+        shutil.rmtree(p.dir / "out", ignore_errors=True)
+        job = write_job(p, rows=500, rate=5000, store=store)
+        first = lead(p, job)
+        second = stand_by(p, job)
+        second.send_signal(signal.SIGSTOP)
+        ended(first)
+        place = STORES[store].format(p.dir).split("://")[1]
+        newest = json.loads(ok(p.run("checkpoints", "list", "--json", place)).stdout)[-1]
+        ok(p.run("checkpoints", "delete", newest["path"]))
+        second.send_signal(signal.SIGCONT)
+        done = ended(second)
+        assert b"the job has ended (finished)" in done.stderr, done.stderr
+        assert written(p, FILES) == list(range(500))

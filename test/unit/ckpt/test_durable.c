@@ -220,7 +220,16 @@ START_TEST(a_lock_is_seized_only_from_a_holder_that_does_not_move)
     lock_release(second);
     ck_assert_int_eq(lock_take(&third, &env, &lock_conf, &err), SR_OK);
     ck_assert_str_eq(lock_end_before(third), "finished");
+    lock_release(third); /* that one only looked */
+    ck_assert_int_eq(lock_take(&third, &env, &lock_conf, &err), SR_OK);
+    ck_assert_int_eq(lock_look(&env, "/LOCK", &seen, &err), SR_OK);
+    ck_assert_int_eq(lock_seize(&second, &env, &lock_conf, &seen, &err), SR_OK);
+    ck_assert_str_eq(lock_end_before(second), "finished"); /* it hung when it had ended */
     lock_release(third);
+    lock_say_end(second, "");
+    ck_assert_int_eq(lock_beat(second, &err), SR_OK);
+    lock_release(second);
+    ck_assert_int_eq(lock_look(&env, "/LOCK", &seen, &err), SR_OK);
     ck_assert_int_eq(lock_seize(&third, &env, &lock_conf, &seen, &err), SR_OK);
     ck_assert_str_eq(lock_end_before(third), ""); /* that one was killed */
     lock_release(third);
