@@ -82,7 +82,9 @@ static void init_option(FILE *to, struct arena *a, const struct sr_opt *o, const
     if (is_required) {
         fprintf(to, "    %s%s: %s\n", prefix, o->key, init_scalar(a, init_filler(o)));
     } else {
-        fprintf(to, "    #%s%s: %s\n", prefix, o->key, o->def ? init_scalar(a, o->def) : "...");
+        const char *name = o->kind == SR_OPT_PAIRS ? "NAME" : ""; /* the key is a prefix */
+        const char *value = o->def ? init_scalar(a, o->def) : "...";
+        fprintf(to, "    #%s%s%s: %s\n", prefix, o->key, name, value);
     }
 }
 

@@ -131,6 +131,7 @@ def init_makes_valid_jobs_of_every_connector_and_format(p):
             ok(p.run("validate", p.write("job.yaml", text.replace("CHANGE_ME", "mine"))))
             made += 1
     assert made >= len(formats) + 6, made
+    assert b"\n    #headers.NAME: ...\n" in ok(p.run("init", "http", "json")).stdout
     ok(p.run("init", "filesytem"), 2)
     assert b"did you mean 'json'" in ok(p.run("init", "filesystem", "jsn"), 2).stderr
 
