@@ -156,7 +156,9 @@ sr_rc fs_part_sync(struct fs_part *p, struct sr_error *err)
     if (rc != SR_OK) {
         return rc;
     }
+#ifndef MUTANT_PART_UNSYNCED /* rows of a checkpoint that a power loss takes */
     rc = p->host->files->sync(p->file, err);
+#endif
     if (rc != SR_OK) {
         p->is_condemned = true;
         return rc;
@@ -274,6 +276,9 @@ static sr_rc fs_part_look(const struct sr_host *host, const char *path,
 static sr_rc fs_part_sync_dirs(const struct sr_host *host, const struct fs_part_name *n,
                                struct sr_error *err)
 {
+#ifdef MUTANT_SHOWN_UNSYNCED /* the checkpoint behind it forgets a part that is hidden again */
+    return SR_OK;
+#endif
     char *to = fs_path_parent(n->final), *from = fs_path_parent(n->hidden);
     sr_rc rc = to && from ? host->files->sync_dir(host->files, to, err)
                           : host->fail(host, err, SR_ENOMEM, "out of memory");

@@ -157,7 +157,9 @@ sr_rc redo_prepare(struct redo *r, struct sr_error *err)
     }
     sr_rc rc = redo_flush(r, err);
     if (rc == SR_OK) {
+#ifndef MUTANT_REDO_UNSYNCED /* rows of a checkpoint that a power loss takes */
         rc = r->host->files->sync(r->file, err);
+#endif
         r->is_condemned = rc != SR_OK;
     }
     if (rc == SR_OK && r->has_new_name) {

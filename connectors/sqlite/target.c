@@ -323,6 +323,9 @@ sr_rc target_open(struct target *t, bool may_create, struct sr_error *err)
     /* EXTRA also syncs the directory once the journal is deleted: with FULL a power loss can bring
      * the journal back, and SQLite would roll back a commit that it had confirmed. */
     rc = target_exec(t, "PRAGMA synchronous = EXTRA", "set synchronous", err);
+#ifdef MUTANT_TARGET_FULL /* SQLite's own default: the last commit may come undone */
+    rc = target_exec(t, "PRAGMA synchronous = FULL", "set synchronous", err);
+#endif
     if (rc == SR_OK) {
         rc = target_make_tables(t, may_create, err);
     }
@@ -579,6 +582,9 @@ sr_rc target_apply(struct target *t, const struct redo_mark *mark, struct sr_err
     int64_t last = -1;
     rc = target_last(t, mark, &last, err);
     bool is_applied = rc == SR_OK && last >= 0 && (uint64_t)last >= mark->checkpoint;
+#ifdef MUTANT_REDO_TWICE /* what was applied before a crash comes again */
+    is_applied = false;
+#endif
     if (rc == SR_OK && !is_applied) {
         rc = target_apply_rows(t, mark, err);
     }

@@ -158,7 +158,9 @@ sr_rc lock_take(struct lock **out, const struct env *env, const struct lock_conf
     if (rc != SR_OK) {
         return rc;
     }
+#ifndef MUTANT_UNLOCKED /* two processes run one job */
     rc = env->files->lock(l->file, err);
+#endif
     if (rc == SR_EBUSY) {
         rc = lock_busy(l, conf->job_name, err);
     }

@@ -467,7 +467,7 @@ static sr_rc store_dir_rename(struct store *s, const char *build, const char *pa
 static sr_rc store_dir_confirm(const struct store *s, struct sr_error *err)
 {
     sr_rc rc = SR_OK;
-#ifndef MUTANT_SKIP_DIR_FSYNC
+#if !defined(MUTANT_SKIP_DIR_FSYNC) && !defined(MUTANT_PUBLISH_UNSYNCED) /* shown, and gone */
     rc = s->env->files->sync_dir(s->env->files, s->place, err);
 #endif
 #ifndef MUTANT_RACE_SKIP_RECHECK /* a mutant that trusts a rename which came too late */
@@ -594,7 +594,11 @@ static sr_rc store_dir_retain(struct store *s, uint64_t lineage, uint64_t shown,
     uint64_t oldest = rc == SR_OK ? store_dir_oldest_kept(&j, lineage, shown, s->retained) : 0;
     for (uint32_t i = 0; rc == SR_OK && i < j.count; i++) {
         const struct jobdir_checkpoint *c = &j.checkpoint[i];
-        if (!c->is_damaged && c->lineage == lineage && c->number < oldest) {
+        bool is_ours = c->lineage == lineage;
+#ifdef MUTANT_RETAIN_OTHERS /* deletes what belongs to another lineage */
+        is_ours = true;
+#endif
+        if (!c->is_damaged && is_ours && c->number < oldest) {
             rc = store_dir_trash_checkpoint(s, c->number, err);
             victims++;
         }

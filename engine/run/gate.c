@@ -82,6 +82,9 @@ static bool gate_advance(struct gate *g)
     bool is_idle = !gate_has_live(g) && !gate_all_ended(g);
     if (!is_idle && !gate_has_live(g)) return false;
     int64_t lowest = is_idle ? gate_highest(g) : gate_lowest(g, NULL);
+#ifdef MUTANT_WATERMARK_HIGHEST /* rows of a slower input come late */
+    lowest = gate_highest(g);
+#endif
     if (lowest <= g->watermark) return false;
     g->watermark = lowest;
     if (lowest != SR_WATERMARK_END) g->watermark_end = lowest;
@@ -151,6 +154,9 @@ static bool gate_holds(const struct gate *g, const struct gate_input *in)
 static bool gate_is_aligned(const struct gate *g)
 {
     if (g->aligning == 0) return false;
+#ifdef MUTANT_GATE_WAITS_FOR_ONE /* rows before the other barriers are in no checkpoint */
+    return true;
+#endif
     for (uint32_t i = 0; i < g->inputs; i++) {
         const struct gate_input *in = &g->input[i];
         if (!in->is_ended && in->barrier < g->aligning) return false;
@@ -178,7 +184,9 @@ static void gate_add_later(struct gate *g, const struct msg *m)
 
 static void gate_show(struct gate *g, struct gate_input *in, const struct msg *m)
 {
+#ifndef MUTANT_GATE_TAKES_DROPPED /* waits for a checkpoint that others gave up */
     if (m->checkpoint <= g->passed || m->checkpoint <= in->barrier) return;
+#endif
     in->barrier = m->checkpoint;
     if (m->checkpoint <= g->aligning) return;
     if (g->aligning != 0 && g->is_at_least_once) {
@@ -216,6 +224,9 @@ static struct msg gate_pass(struct gate *g)
 
 void gate_drop(struct gate *g, uint64_t n)
 {
+#ifdef MUTANT_DROP_UNHEARD /* holds inputs for a checkpoint that never comes */
+    return;
+#endif
     if (n > g->passed) g->passed = n;
     if (g->aligning <= n) gate_align_next(g);
 }

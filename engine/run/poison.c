@@ -83,6 +83,9 @@ static bool poison_put(struct sr_out *o, const struct poison *p)
 static sr_rc poison_save(const struct poison *p, struct sr_error *err)
 {
     if (!p->path) return SR_OK;
+#ifdef MUTANT_POISON_UNNOTED /* a record that ends the process is counted from 1 for ever */
+    return SR_OK;
+#endif
     struct sr_out out = bytes_out();
     sr_rc rc = poison_put(&out, p) ? durable_replace(p->env, p->path, out.data, out.len, err)
                                    : error_set(err, SR_ENOMEM, "poison: out of memory");

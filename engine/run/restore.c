@@ -239,9 +239,13 @@ static sr_rc restore_sink(struct sink *const *sink, uint32_t parts, const struct
 {
     struct sink_notes notes = {.count = 0};
     sr_rc rc = m ? restore_notes(sink[0]->node, m, &notes, err) : SR_OK;
+#ifndef MUTANT_RESTORE_UNCOMMITTED /* what was prepared and not shown is lost */
     if (rc == SR_OK) rc = restore_commit(sink[0], &notes, env, err);
+#endif
     if (rc == SR_OK) rc = restore_states(sink, parts, &notes, err);
+#ifndef MUTANT_RESTORE_UNSWEPT /* what no checkpoint has stays behind */
     if (rc == SR_OK) rc = restore_recover(sink[0], &notes, err);
+#endif
     sink_notes_done(&notes);
     return rc;
 }

@@ -1,6 +1,7 @@
 /* Preloaded into a process: kills it at the k-th call that changes something on a disk.
  *
- * CUT_ROOT=DIR     where that disk is mounted; what changes elsewhere does not count
+ * CUT_ROOT=DIR     where that disk is mounted, and perhaps another at its store/; what changes
+ *                  elsewhere does not count
  * CUT_AT=K         the K-th such call (from 1) is not made but the process killed; 0, unset: never
  * CUT_COUNT=FILE   holds the number of such calls, in the machine's order of bytes, whatever ends
  *                  the process
@@ -13,6 +14,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -24,14 +26,17 @@ static atomic_ulong *made = &unseen; /* in the file, once there is one */
 static unsigned long cut_at;         /* 0: never */
 static const char *root;             /* NULL: nothing counts */
 static size_t root_len;
-static dev_t device;
+static dev_t device, store; /* of `root`, and of what may be mounted at its store/ */
 
 __attribute__((constructor)) static void begin(void)
 {
     const char *at = getenv("CUT_AT"), *path = getenv("CUT_COUNT"), *dir = getenv("CUT_ROOT");
     struct stat s;
     if (!dir || stat(dir, &s) != 0) return;
-    device = s.st_dev;
+    device = store = s.st_dev;
+    char within[4096];
+    (void)snprintf(within, sizeof(within), "%s/store", dir);
+    if (stat(within, &s) == 0) store = s.st_dev;
     root_len = strlen(dir);
     int fd = path ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
     if (fd >= 0 && ftruncate(fd, sizeof(*made)) == 0) {
@@ -57,7 +62,7 @@ static void count_fd(int fd)
 {
     struct stat s;
     int before = errno;
-    if (root && fstat(fd, &s) == 0 && s.st_dev == device) count();
+    if (root && fstat(fd, &s) == 0 && (s.st_dev == device || s.st_dev == store)) count();
     errno = before;
 }
 
