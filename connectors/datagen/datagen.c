@@ -12,7 +12,7 @@
 
 #include "connectors/common/list.h"
 #include "connectors/common/note.h"
-#include "connectors/datagen/datagen_field.h"
+#include "connectors/datagen/datagen_value.h"
 
 #define DATAGEN_NOTE_VERSION 1u
 #define DATAGEN_TICK_US      10000 /* rows are due in lots of this, where the rate is high */
@@ -47,8 +47,10 @@ static const struct sr_opt datagen_opts[] = {
     SR_OPT(struct datagen_conf, "number-of-rows", rows, .def = "0", .min = 0, .max = INT64_MAX,
            .doc = "How many rows there are in all; 0: without end, unless a sequence ends."),
     SR_OPT(struct datagen_conf, "fields.", fields,
-           .doc = "How the values of a column are made: fields.NAME.kind (random or sequence), .min, .max, .max-past, .length, "
-                  ".var-len, .null-rate; of a sequence .start and .end."),
+           .doc = "How the values of a column are made: fields.NAME.kind (random or sequence), .min, .max, .max-past, .length "
+                  "(of texts, and how many elements ARRAY, MAP and MULTISET have), .var-len, .null-rate; of a sequence .start "
+                  "and .end. What is inside a column: fields.NAME.element.min, .key.min, .value.min, and of a ROW the names of its "
+                  "fields."),
     SR_OPT(struct datagen_conf, "seed", seed, .def = "0", .flags = SR_OPT_OURS,
            .doc = "Other random values of the same kind; the same ones at each run with the same seed."),
     SR_OPT_END};
@@ -64,9 +66,9 @@ static sr_rc datagen_no_memory(struct sr_error *err)
 static sr_rc datagen_check(const void *conf, const struct sr_schema *schema,
                            struct sr_source_caps *caps, struct sr_error *err)
 {
-    struct datagen_field *field = calloc((size_t)schema->fields + 1, sizeof(*field));
+    struct datagen_field *field = NULL;
     int64_t rows = 0;
-    sr_rc rc = field ? datagen_fields(conf, schema, field, &rows, err) : datagen_no_memory(err);
+    sr_rc rc = datagen_fields(conf, schema, &field, &rows, err);
     free(field);
     *caps = (struct sr_source_caps){
         .is_bounded = rows < INT64_MAX, .can_rewind = true, .makes_rows = true};
@@ -143,9 +145,7 @@ static sr_rc datagen_open(void *reader, const struct sr_source_open *o, struct s
     r->host = o->host;
     r->conf = o->conf;
     r->fields = o->schema->fields;
-    r->field = calloc((size_t)r->fields + 1, sizeof(*r->field));
-    return r->field ? datagen_fields(r->conf, o->schema, r->field, &r->rows, err)
-                    : datagen_no_memory(err);
+    return datagen_fields(r->conf, o->schema, &r->field, &r->rows, err);
 }
 
 static sr_rc datagen_add(void *reader, uint32_t number, const struct sr_split *split,

@@ -3,13 +3,18 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "connectors/common/list.h"
+#include "connectors/datagen/datagen_value.h"
 #include "connectors/text/number.h"
 #include "connectors/text/real.h"
 
-#define DATAGEN_LENGTH 100 /* of texts without a length of their own, as in Flink */
-#define DATAGEN_DAY_MS INT64_C(86400000)
+#define DATAGEN_LENGTH     100    /* of texts without a length of their own, as in Flink */
+#define DATAGEN_ELEMENTS   3      /* of collections, as in Flink */
+#define DATAGEN_MONTHS     120000 /* the longest interval, as in Flink */
+#define DATAGEN_PATH_BYTES 200
 
 /* --- Options --------------------------------------------------------------------------------- */
 
@@ -18,49 +23,29 @@ enum {
     DATAGEN_FOR_NUMBERS = 1u << 0,
     DATAGEN_FOR_TEXTS = 1u << 1,
     DATAGEN_FOR_TIMES = 1u << 2,
-    DATAGEN_FOR_OTHERS = 1u << 3,
-    DATAGEN_FOR_ALL = 15u
+    DATAGEN_FOR_COLLECTIONS = 1u << 3,
+    DATAGEN_FOR_OTHERS = 1u << 4,
+    DATAGEN_FOR_ALL = 31u
 };
 
 static unsigned datagen_group(enum sr_kind kind)
 {
-    switch (kind) {
-    case SR_TINYINT:
-    case SR_SMALLINT:
-    case SR_INT:
-    case SR_BIGINT:
-    case SR_FLOAT:
-    case SR_DOUBLE:
-    case SR_DECIMAL:
+    if (sr_is_number(kind) || sr_is_interval(kind)) {
         return DATAGEN_FOR_NUMBERS;
-    case SR_CHAR:
-    case SR_VARCHAR:
-    case SR_BINARY:
-    case SR_VARBINARY:
-        return DATAGEN_FOR_TEXTS;
-    case SR_TIMESTAMP:
-    case SR_TIMESTAMP_LTZ:
-        return DATAGEN_FOR_TIMES;
-    case SR_BOOLEAN:
-    case SR_DATE:
-    case SR_TIME:
-        return DATAGEN_FOR_OTHERS;
-    case SR_INTERVAL_MONTH:
-    case SR_INTERVAL_SECOND:
-    case SR_ARRAY:
-    case SR_MAP:
-    case SR_MULTISET:
-    case SR_ROW:
-    case SR_NULL:
-    case SR_KIND_COUNT:
-        break;
     }
-    return 0;
+    if (sr_is_text(kind) || sr_is_bytes(kind)) {
+        return DATAGEN_FOR_TEXTS;
+    }
+    if (sr_is_nested(kind)) {
+        return kind == SR_ROW ? DATAGEN_FOR_OTHERS : DATAGEN_FOR_COLLECTIONS;
+    }
+    return sr_is_timestamp(kind) ? DATAGEN_FOR_TIMES : DATAGEN_FOR_OTHERS;
 }
 
 struct datagen_reading {
     const struct sr_schema *schema;
-    struct datagen_field *field;
+    struct datagen_field *field; /* those of the columns come first */
+    uint32_t fields, capacity;
     struct sr_error *err;
     const char *key, *value; /* the option being read */
 };
@@ -73,6 +58,17 @@ static sr_rc datagen_fault(const struct datagen_reading *r, const char *words)
     return SR_ECONFIG;
 }
 
+static bool datagen_is_inside(const struct datagen_reading *r, const struct datagen_field *f)
+{
+    return (size_t)(f - r->field) >= r->schema->fields;
+}
+
+static bool datagen_is_key(const struct datagen_reading *r, const struct datagen_field *f)
+{
+    const struct datagen_field *map = &r->field[f->up];
+    return datagen_is_inside(r, f) && map->type.kind == SR_MAP && f == &r->field[map->first];
+}
+
 static sr_rc datagen_whole(const struct datagen_reading *r, int64_t min, int64_t max, int64_t *out)
 {
     bool is_good = number_get_i64(r->value, (uint32_t)strlen(r->value), out) == NUMBER_OK;
@@ -82,17 +78,18 @@ static sr_rc datagen_whole(const struct datagen_reading *r, int64_t min, int64_t
     return datagen_fault(r, is_good ? "is out of range" : "is no whole number");
 }
 
+static bool datagen_is_whole(enum sr_kind kind)
+{
+    return sr_is_integer(kind) || sr_is_interval(kind);
+}
+
 /* The range of a type of whole numbers. */
 static void datagen_range(enum sr_kind kind, int64_t *min, int64_t *max)
 {
-    int bits = kind == SR_TINYINT ? 8 : kind == SR_SMALLINT ? 16 : kind == SR_INT ? 32 : 64;
+    bool is_int = kind == SR_INT || kind == SR_INTERVAL_MONTH;
+    int bits = kind == SR_TINYINT ? 8 : kind == SR_SMALLINT ? 16 : is_int ? 32 : 64;
     *max = (int64_t)(UINT64_MAX >> (65 - bits));
     *min = -*max - 1;
-}
-
-static bool datagen_is_whole(enum sr_kind kind)
-{
-    return kind == SR_TINYINT || kind == SR_SMALLINT || kind == SR_INT || kind == SR_BIGINT;
 }
 
 /* min or max. */
@@ -143,7 +140,7 @@ static sr_rc datagen_set_kind(const struct datagen_reading *r, struct datagen_fi
     if (strcmp(r->value, "sequence") != 0) {
         return datagen_fault(r, "is neither random nor sequence");
     }
-    bool can = (datagen_group(f->type.kind) & DATAGEN_FOR_NUMBERS) || sr_is_text(f->type.kind);
+    bool can = sr_is_number(f->type.kind) || sr_is_text(f->type.kind);
     f->kind = DATAGEN_SEQUENCE;
     return can ? SR_OK : datagen_fault(r, "is not for this type: numbers and texts can be one");
 }
@@ -154,16 +151,20 @@ static sr_rc datagen_set_null_rate(const struct datagen_reading *r, struct datag
     if (!is_good || !(f->null_rate >= 0 && f->null_rate <= 1)) {
         return datagen_fault(r, "is no share from 0 to 1");
     }
-    return f->null_rate > 0 && !f->type.is_nullable
-               ? datagen_fault(r, "for a column that is NOT NULL")
-               : SR_OK;
+    if (f->null_rate > 0 && !f->type.is_nullable) {
+        return datagen_fault(r, "for a column that is NOT NULL");
+    }
+    return f->null_rate > 0 && datagen_is_key(r, f) ? datagen_fault(r, "for the keys of a MAP")
+                                                    : SR_OK;
 }
 
 static sr_rc datagen_set_length(const struct datagen_reading *r, struct datagen_field *f)
 {
     int64_t n = 0;
-    int32_t most = f->type.length < DATAGEN_LENGTH_MAX ? f->type.length : DATAGEN_LENGTH_MAX;
-    sr_rc rc = datagen_whole(r, 1, most, &n);
+    bool is_text = !sr_is_nested(f->type.kind);
+    int32_t most =
+        is_text && f->type.length < DATAGEN_LENGTH_MAX ? f->type.length : DATAGEN_LENGTH_MAX;
+    sr_rc rc = datagen_whole(r, is_text ? 1 : 0, most, &n);
     f->length = (uint32_t)n;
     return rc;
 }
@@ -213,24 +214,41 @@ struct datagen_option {
 static const struct datagen_option datagen_options[] = {
     {"min", DATAGEN_FOR_NUMBERS, true, false, datagen_set_min},
     {"max", DATAGEN_FOR_NUMBERS, true, false, datagen_set_max},
-    {"length", DATAGEN_FOR_TEXTS, true, false, datagen_set_length},
+    {"length", DATAGEN_FOR_TEXTS | DATAGEN_FOR_COLLECTIONS, true, false, datagen_set_length},
     {"var-len", DATAGEN_FOR_TEXTS, true, false, datagen_set_var_len},
     {"max-past", DATAGEN_FOR_TIMES, true, false, datagen_set_max_past},
     {"null-rate", DATAGEN_FOR_ALL, true, false, datagen_set_null_rate},
     {"start", DATAGEN_FOR_NUMBERS | DATAGEN_FOR_TEXTS, false, true, datagen_set_start},
     {"end", DATAGEN_FOR_NUMBERS | DATAGEN_FOR_TEXTS, false, true, datagen_set_end}};
 
-/* The column that an option is of, and what stands behind its name and a dot; -1: none. */
-static int32_t datagen_column(const struct datagen_reading *r, const char **option)
+/* Whether a key goes on inside what is called so: behind the name and a dot; 0: it does not. */
+static size_t datagen_behind(const char *key, const char *name)
 {
+    size_t len = strlen(name);
+    return strncmp(key, name, len) == 0 && key[len] == '.' ? len + 1 : 0;
+}
+
+/* The field that an option is of, and what stands behind its name and a dot; NULL: none. */
+static struct datagen_field *datagen_find(const struct datagen_reading *r, const char **option)
+{
+    size_t longest = 0;
+    struct datagen_field *f = NULL;
     for (uint32_t i = 0; i < r->schema->fields; i++) {
-        size_t len = strlen(r->schema->field[i].name);
-        if (strncmp(r->key, r->schema->field[i].name, len) == 0 && r->key[len] == '.') {
-            *option = r->key + len + 1;
-            return (int32_t)i;
+        size_t behind = datagen_behind(r->key, r->schema->field[i].name);
+        f = behind > longest ? &r->field[i] : f;
+        longest = behind > longest ? behind : longest;
+    }
+    *option = r->key + longest;
+    for (uint32_t i = 0; f && i < f->type.children;) {
+        struct datagen_field *inside = &r->field[f->first + i++];
+        size_t behind = datagen_behind(*option, inside->name);
+        if (behind > 0) {
+            f = inside;
+            *option += behind;
+            i = 0;
         }
     }
-    return -1;
+    return f;
 }
 
 static sr_rc datagen_read_option(const struct datagen_reading *r, struct datagen_field *f,
@@ -249,6 +267,9 @@ static sr_rc datagen_read_option(const struct datagen_reading *r, struct datagen
         }
         return o->set(r, f);
     }
+    if (strcmp(name, "kind") == 0) {
+        return datagen_fault(r, "is for columns: what is inside one is random");
+    }
     return datagen_fault(r, "belongs to no option: kind, min, max, max-past, length, var-len, "
                             "null-rate, start, end");
 }
@@ -257,21 +278,19 @@ static void datagen_default(struct datagen_field *f, const struct sr_type *type,
 {
     *f = (struct datagen_field){.type = *type, .seed = seed};
     datagen_range(type->kind, &f->min, &f->max);
+    if (type->kind == SR_INTERVAL_MONTH) {
+        f->min = 0;
+        f->max = DATAGEN_MONTHS;
+    }
     bool is_decimal = type->kind == SR_DECIMAL;
     f->real_max = is_decimal               ? pow(10, type->length - type->scale)
                   : type->kind == SR_FLOAT ? (double)FLT_MAX
                                            : DBL_MAX;
     bool is_text = sr_is_text(type->kind) || sr_is_bytes(type->kind);
-    f->length =
-        is_text && type->length < DATAGEN_LENGTH_MAX ? (uint32_t)type->length : DATAGEN_LENGTH;
-}
-
-static uint64_t datagen_mix(uint64_t x)
-{
-    x += UINT64_C(0x9E3779B97F4A7C15);
-    x = (x ^ (x >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-    x = (x ^ (x >> 27)) * UINT64_C(0x94D049BB133111EB);
-    return x ^ (x >> 31);
+    bool is_bounded = is_text && type->length < DATAGEN_LENGTH_MAX;
+    f->length = is_bounded                 ? (uint32_t)type->length
+                : sr_is_nested(type->kind) ? DATAGEN_ELEMENTS
+                                           : DATAGEN_LENGTH;
 }
 
 static bool datagen_is_written(const struct datagen_conf *conf, const char *column,
@@ -288,23 +307,63 @@ static bool datagen_is_written(const struct datagen_conf *conf, const char *colu
     return false;
 }
 
-/* What only all options of a column together say. */
-static sr_rc datagen_settle(const struct datagen_conf *conf, const struct datagen_reading *r,
-                            uint32_t c, int64_t *rows)
+/* "f.element.key": where a field is. */
+static const char *datagen_path(const struct datagen_reading *r, const struct datagen_field *f,
+                                char text[DATAGEN_PATH_BYTES])
 {
-    struct datagen_field *f = &r->field[c];
-    const char *name = r->schema->field[c].name;
-    const char *words = NULL;
-    if (f->kind == DATAGEN_SEQUENCE &&
-        (!datagen_is_written(conf, name, "start") || !datagen_is_written(conf, name, "end"))) {
-        words = "a sequence needs start and end";
-    } else if (f->kind == DATAGEN_SEQUENCE ? f->min > f->max
-                                           : f->min > f->max || f->real_min > f->real_max) {
-        words = f->kind == DATAGEN_SEQUENCE ? "it starts behind its end" : "min is above max";
+    char before[DATAGEN_PATH_BYTES];
+    (void)snprintf(text, DATAGEN_PATH_BYTES, "%s", f->name);
+    while (datagen_is_inside(r, f)) {
+        f = &r->field[f->up];
+        (void)snprintf(before, sizeof(before), "%s", text);
+        (void)snprintf(text, DATAGEN_PATH_BYTES, "%.60s.%.130s", f->name, before);
     }
+    return text;
+}
+
+/* How many of a field there are in one value of its column, at most; ends where it is too many. */
+static uint64_t datagen_most(const struct datagen_reading *r, const struct datagen_field *f)
+{
+    uint64_t most = 1;
+    while (datagen_is_inside(r, f) && most <= DATAGEN_VALUE_MAX) {
+        f = &r->field[f->up];
+        bool is_many = f->type.kind != SR_ROW;
+        most *= is_many ? f->length : 1;
+        most *= f->type.kind == SR_MULTISET ? DATAGEN_MULTIPLE_MAX : 1;
+    }
+    return most;
+}
+
+/* What only all options together say of a field; NULL: it is good. */
+static const char *datagen_wrong(const struct datagen_conf *conf, const struct datagen_reading *r,
+                                 const struct datagen_field *f)
+{
+    bool is_text = sr_is_text(f->type.kind) || sr_is_bytes(f->type.kind);
+    uint64_t bytes = is_text && f->length > 16 ? f->length : 16;
+    if (datagen_most(r, f) * bytes > DATAGEN_VALUE_MAX && datagen_is_inside(r, f)) {
+        return "there would be more than 64 MiB of it in one value: make a length smaller";
+    }
+    if (sr_is_nested(f->type.kind) && datagen_is_key(r, f)) {
+        return "keys of a MAP that have values inside are not made";
+    }
+    if (f->kind == DATAGEN_RANDOM) {
+        return f->min > f->max || f->real_min > f->real_max ? "min is above max" : NULL;
+    }
+    if (!datagen_is_written(conf, f->name, "start") || !datagen_is_written(conf, f->name, "end")) {
+        return "a sequence needs start and end";
+    }
+    return f->min > f->max ? "it starts behind its end" : NULL;
+}
+
+static sr_rc datagen_settle(const struct datagen_conf *conf, const struct datagen_reading *r,
+                            const struct datagen_field *f, int64_t *rows)
+{
+    const char *words = datagen_wrong(conf, r, f);
+    char path[DATAGEN_PATH_BYTES];
     if (words) {
         r->err->rc = SR_ECONFIG;
-        (void)snprintf(r->err->words, sizeof(r->err->words), "fields.%s: %s", name, words);
+        (void)snprintf(r->err->words, sizeof(r->err->words), "fields.%s: %s",
+                       datagen_path(r, f, path), words);
         return SR_ECONFIG;
     }
     if (f->kind == DATAGEN_SEQUENCE) {
@@ -324,238 +383,85 @@ static sr_rc datagen_read(const struct datagen_conf *conf, struct datagen_readin
         r->key = conf->fields.key[i];
         r->value = conf->fields.value[i];
         const char *option = NULL;
-        int32_t c = datagen_column(r, &option);
-        if (c < 0) {
+        struct datagen_field *f = datagen_find(r, &option);
+        if (!f) {
             return datagen_fault(r, "is for no column of the schema");
         }
-        if ((strcmp(option, "kind") == 0) == is_kind) {
-            rc = is_kind ? datagen_set_kind(r, &r->field[c])
-                         : datagen_read_option(r, &r->field[c], option);
+        bool says_kind = strcmp(option, "kind") == 0 && !datagen_is_inside(r, f);
+        if (says_kind == is_kind) {
+            rc = is_kind ? datagen_set_kind(r, f) : datagen_read_option(r, f, option);
         }
     }
     return rc;
+}
+
+static bool datagen_add(struct datagen_reading *r, const struct datagen_conf *conf,
+                        const char *name, const struct sr_type *type, uint32_t up)
+{
+    struct datagen_field *moved =
+        list_room(r->field, r->fields, &r->capacity, sizeof(struct datagen_field));
+    if (!moved) {
+        r->err->rc = SR_ENOMEM;
+        (void)snprintf(r->err->words, sizeof(r->err->words), "out of memory");
+        return false;
+    }
+    r->field = moved;
+    struct datagen_field *f = &r->field[r->fields];
+    datagen_default(f, type, datagen_mix((uint64_t)conf->seed + (uint64_t)r->fields * 1000003u));
+    f->name = name;
+    f->up = up;
+    r->fields++;
+    return true;
+}
+
+static const char *datagen_child_name(const struct sr_type *t, uint32_t i)
+{
+    return t->kind == SR_ROW   ? t->child[i].name
+           : t->kind != SR_MAP ? "element"
+           : i                 ? "value"
+                               : "key";
+}
+
+/* One a column, then what is inside those that are there already. */
+static sr_rc datagen_grow(struct datagen_reading *r, const struct datagen_conf *conf)
+{
+    for (uint32_t c = 0; c < r->schema->fields; c++) {
+        const struct sr_field *column = &r->schema->field[c];
+        if (!datagen_add(r, conf, column->name, &column->type, c)) {
+            return SR_ENOMEM;
+        }
+    }
+    for (uint32_t i = 0; i < r->fields; i++) {
+        const struct sr_type t = r->field[i].type;
+        r->field[i].first = r->fields;
+        for (uint32_t k = 0; k < t.children; k++) {
+            if (!datagen_add(r, conf, datagen_child_name(&t, k), &t.child[k].type, i)) {
+                return SR_ENOMEM;
+            }
+        }
+    }
+    for (uint32_t i = 0; i < r->fields; i++) {
+        r->field[i].child = &r->field[r->field[i].first];
+    }
+    return SR_OK;
 }
 
 sr_rc datagen_fields(const struct datagen_conf *conf, const struct sr_schema *schema,
-                     struct datagen_field *out, int64_t *rows, struct sr_error *err)
+                     struct datagen_field **out, int64_t *rows, struct sr_error *err)
 {
-    struct datagen_reading r = {.schema = schema, .field = out, .err = err, .value = ""};
-    for (uint32_t c = 0; c < schema->fields; c++) {
-        const struct sr_type *type = &schema->field[c].type;
-        r.key = schema->field[c].name;
-        if (datagen_group(type->kind) == 0) {
-            (void)snprintf(err->words, sizeof(err->words),
-                           "column '%s' is of a type that datagen does not make", r.key);
-            return err->rc = SR_ECONFIG;
-        }
-        datagen_default(&out[c], type, datagen_mix((uint64_t)conf->seed + (uint64_t)c * 1000003u));
-    }
-    sr_rc rc = datagen_read(conf, &r, true); /* kinds first: they say what else fits */
+    struct datagen_reading r = {.schema = schema, .err = err, .value = ""};
+    int64_t count = conf->rows > 0 ? conf->rows : INT64_MAX;
+    sr_rc rc = datagen_grow(&r, conf);
+    rc = rc == SR_OK ? datagen_read(conf, &r, true) : rc; /* they say what else fits */
     rc = rc == SR_OK ? datagen_read(conf, &r, false) : rc;
-    *rows = conf->rows > 0 ? conf->rows : INT64_MAX;
-    for (uint32_t c = 0; rc == SR_OK && c < schema->fields; c++) {
-        rc = datagen_settle(conf, &r, c, rows);
+    for (uint32_t i = 0; rc == SR_OK && i < r.fields; i++) {
+        rc = datagen_settle(conf, &r, &r.field[i], &count);
     }
-    return rc;
-}
-
-/* --- Values ---------------------------------------------------------------------------------- */
-
-static double datagen_share(uint64_t random) /* 0 to less than 1 */
-{
-    return (double)(random >> 11) * 0x1p-53;
-}
-
-static int64_t datagen_between(uint64_t random, int64_t min, int64_t max)
-{
-    uint64_t span = (uint64_t)max - (uint64_t)min + 1; /* 0: all there are */
-    uint64_t v = span == 0 ? random : (uint64_t)(((unsigned __int128)random * span) >> 64);
-    return (int64_t)((uint64_t)min + v);
-}
-
-static double datagen_real(const struct datagen_field *f, uint64_t random)
-{
-    double share = datagen_share(random);
-    return f->real_min * (1 - share) + f->real_max * share; /* the difference may overflow */
-}
-
-static void datagen_put_decimal(const struct datagen_field *f, struct sr_builder *b, uint32_t c,
-                                __int128 unscaled)
-{
-    if (f->type.length <= SR_DECIMAL_SMALL) {
-        sr_put_i64(b, c, (int64_t)unscaled);
-    } else {
-        ((struct sr_wide *)b->col[c]->values)[b->rows] = number_to_wide(unscaled);
+    if (rc != SR_OK) {
+        free(r.field);
+        return rc;
     }
-}
-
-static __int128 datagen_power(int32_t n)
-{
-    __int128 v = 1;
-    for (; n > 0; n--) {
-        v *= 10;
-    }
-    return v;
-}
-
-/* With all digits of the scale, and never more than the precision holds. */
-static __int128 datagen_decimal(const struct datagen_field *f, uint64_t random)
-{
-    double v = datagen_real(f, random) * pow(10, f->type.scale);
-    __int128 most = datagen_power(f->type.length) - 1;
-    if (v >= (double)most) {
-        return most;
-    }
-    return v <= -(double)most ? -most : (__int128)v;
-}
-
-static void datagen_put_time(const struct datagen_field *f, struct sr_builder *b, uint32_t c,
-                             uint64_t random, int64_t now_us)
-{
-    int64_t past_ms = f->max_past_ms > 0 ? datagen_between(random, 0, f->max_past_ms) : 0;
-    int64_t ms = now_us / 1000 - past_ms;
-    if (f->type.length < 3) {
-        int64_t unit = f->type.length == 0 ? 1000 : f->type.length == 1 ? 100 : 10;
-        ms -= ms % unit;
-    }
-    if (f->type.length <= 6) {
-        sr_put_i64(b, c, ms * 1000);
-    } else {
-        ((struct sr_instant *)b->col[c]->values)[b->rows] = (struct sr_instant){.ms = ms};
-    }
-}
-
-static uint32_t datagen_put_bytes(const struct datagen_field *f, struct sr_builder *b, uint32_t c,
-                                  uint64_t random)
-{
-    static const char digits[] = "0123456789abcdef";
-    uint32_t len = f->is_var_len ? (uint32_t)datagen_between(random, 1, f->length) : f->length;
-    uint8_t *to = sr_put_space(b, c, len);
-    bool is_text = sr_is_text(f->type.kind);
-    uint64_t bits = 0;
-    for (uint32_t i = 0; to && i < len; i++) {
-        if (i % 8 == 0) {
-            random = datagen_mix(random);
-            bits = random;
-        }
-        to[i] = is_text ? (uint8_t)digits[bits & 15] : (uint8_t)bits;
-        bits >>= 8;
-    }
-    return len;
-}
-
-/* A sequence's next value; one that the type cannot hold wraps, as a cast does in Flink. */
-static uint32_t datagen_put_next(const struct datagen_field *f, struct sr_builder *b, uint32_t c,
-                                 int64_t v)
-{
-    char text[NUMBER_TEXT_MAX];
-    uint32_t len = 0;
-    switch (f->type.kind) {
-    case SR_TINYINT:
-        sr_put_i8(b, c, (int8_t)v);
-        return 1;
-    case SR_SMALLINT:
-        sr_put_i16(b, c, (int16_t)v);
-        return 2;
-    case SR_INT:
-        sr_put_i32(b, c, (int32_t)v);
-        return 4;
-    case SR_BIGINT:
-        sr_put_i64(b, c, v);
-        return 8;
-    case SR_FLOAT:
-        sr_put_f32(b, c, (float)v);
-        return 4;
-    case SR_DOUBLE:
-        sr_put_f64(b, c, (double)v);
-        return 8;
-    case SR_DECIMAL:
-        datagen_put_decimal(f, b, c, (__int128)v * datagen_power(f->type.scale));
-        return 16;
-    case SR_CHAR:
-    case SR_VARCHAR:
-        len = number_put_i64(text, v);
-        sr_put_bytes(b, c, text, len);
-        return len;
-    case SR_BOOLEAN:
-    case SR_BINARY:
-    case SR_VARBINARY:
-    case SR_DATE:
-    case SR_TIME:
-    case SR_TIMESTAMP:
-    case SR_TIMESTAMP_LTZ:
-    case SR_INTERVAL_MONTH:
-    case SR_INTERVAL_SECOND:
-    case SR_ARRAY:
-    case SR_MAP:
-    case SR_MULTISET:
-    case SR_ROW:
-    case SR_NULL:
-    case SR_KIND_COUNT:
-        break;
-    }
-    return 0; /* datagen_set_kind refused it */
-}
-
-static uint32_t datagen_put_random(const struct datagen_field *f, struct sr_builder *b, uint32_t c,
-                                   uint64_t random, int64_t now_us)
-{
-    switch (f->type.kind) {
-    case SR_TINYINT:
-    case SR_SMALLINT:
-    case SR_INT:
-    case SR_BIGINT:
-        return datagen_put_next(f, b, c, datagen_between(random, f->min, f->max));
-    case SR_BOOLEAN:
-        sr_put_bool(b, c, (random & 1) != 0);
-        return 1;
-    case SR_FLOAT:
-        sr_put_f32(b, c, (float)datagen_real(f, random));
-        return 4;
-    case SR_DOUBLE:
-        sr_put_f64(b, c, datagen_real(f, random));
-        return 8;
-    case SR_DECIMAL:
-        datagen_put_decimal(f, b, c, datagen_decimal(f, random));
-        return 16;
-    case SR_CHAR:
-    case SR_VARCHAR:
-    case SR_BINARY:
-    case SR_VARBINARY:
-        return datagen_put_bytes(f, b, c, random);
-    case SR_DATE:
-        sr_put_i32(b, c, (int32_t)(now_us / 1000 / DATAGEN_DAY_MS));
-        return 4;
-    case SR_TIME:
-        sr_put_i32(b, c, (int32_t)(now_us / 1000 % DATAGEN_DAY_MS / 1000 * 1000));
-        return 4;
-    case SR_TIMESTAMP:
-    case SR_TIMESTAMP_LTZ:
-        datagen_put_time(f, b, c, random, now_us);
-        return 8;
-    case SR_INTERVAL_MONTH:
-    case SR_INTERVAL_SECOND:
-    case SR_ARRAY:
-    case SR_MAP:
-    case SR_MULTISET:
-    case SR_ROW:
-    case SR_NULL:
-    case SR_KIND_COUNT:
-        break;
-    }
-    return 0; /* datagen_fields refused it */
-}
-
-uint32_t datagen_put(const struct datagen_field *f, struct sr_builder *b, uint32_t c, uint64_t row,
-                     int64_t now_us)
-{
-    if (f->kind == DATAGEN_SEQUENCE) {
-        return datagen_put_next(f, b, c, (int64_t)((uint64_t)f->min + row));
-    }
-    uint64_t random = datagen_mix(f->seed ^ datagen_mix(row));
-    if (f->null_rate > 0 && datagen_share(datagen_mix(random)) < f->null_rate) {
-        sr_put_null(b, c);
-        return 1;
-    }
-    return datagen_put_random(f, b, c, random, now_us);
+    *out = r.field;
+    *rows = count;
+    return SR_OK;
 }

@@ -175,3 +175,43 @@ sinks:
 """)
     assert ok(p.run("run", path)).stdout.decode().splitlines() == [
         "+I[-1, null, null, false, 5, -1]", "+I[-1, null, null, false, 5, -1]", "+I[7, 7, 8, false, 7, 7]"]
+
+
+@test
+def made_up_rows_have_values_inside(p):
+    """datagen makes ARRAY, MAP, MULTISET and ROW, as options for what is inside say; a job goes on with them."""
+    job = """
+sources:
+  s:
+    connector: datagen
+    number-of-rows: 500
+    rows-per-second: 1000000
+    fields.id: {kind: sequence, start: 1, end: 1000}
+    fields.a: {length: 5, element: {min: 1, max: 6}}
+    fields.m.key.length: 2
+    fields.m.value.n: {min: 10, max: 20}
+    fields.r: {null-rate: 0.5, t.length: 4}
+    fields.u.element.length: 1
+    schema: {id: INT, a: ARRAY<INT>, m: "MAP<STRING, ROW<n INT, f ARRAY<BOOLEAN>>>", r: "ROW<t STRING, d DECIMAL(4, 2)>",
+             u: MULTISET<STRING>}
+transforms:
+  some: {from: s, select: [id, a, m, r, u, "CARDINALITY(a) AS n", "r.t AS t"]}
+sinks:
+  out: {from: some, connector: filesystem, path: out1/, format: json}
+"""
+    def rows_of(parallelism):
+        out = f"out{parallelism}"
+        ok(p.run("run", p.write("job.yaml", job.replace("out1", out)), "--fresh", "-p", str(parallelism)))
+        lines = [line for f in (p.dir / out).glob("part-*") for line in f.read_text().splitlines()]
+        return sorted((json.loads(line) for line in lines), key=lambda r: r["id"])
+
+    rows = rows_of(1)
+    assert [r["id"] for r in rows] == list(range(1, 501)), len(rows)
+    for r in rows:
+        assert r["n"] == len(r["a"]) == 5 and all(1 <= x <= 6 for x in r["a"]), r
+        assert 1 <= len(r["m"]) <= 3 and all(len(k) == 2 for k in r["m"]), r
+        assert all(10 <= v["n"] <= 20 and len(v["f"]) == 3 for v in r["m"].values()), r
+        assert (r["r"] is None and r["t"] is None) or (len(r["r"]["t"]) == 4 and r["r"]["t"] == r["t"]), r
+        assert len(r["u"]) <= 3 and all(len(k) == 1 and 1 <= n <= 10 for k, n in r["u"].items()), r
+    assert 150 < sum(r["r"] is None for r in rows) < 350
+    assert rows_of(2) == rows, "the same seed made other rows"

@@ -3,11 +3,12 @@
 #include "test/unit/unit.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <streamrun/plugin.h>
 
-#include "connectors/datagen/datagen_field.h"
+#include "connectors/datagen/datagen_value.h"
 #include "engine/data/builder.h"
 #include "test/kit/source_kit.h"
 
@@ -64,19 +65,20 @@ static struct sr_view *column_of(struct stage *s, struct sr_type type, const cha
     struct sr_field f = {"c", type};
     struct sr_schema schema = {.fields = 1, .field = &f, .rowtime = -1};
     struct datagen_conf conf = conf_of(pairs);
-    struct datagen_field field;
+    struct datagen_field *field = NULL;
     int64_t all = 0;
     sr_rc rc = datagen_fields(&conf, &schema, &field, &all, &err);
     ck_assert_msg(rc == SR_OK, "%s", err.words);
     struct sr_builder b = {0};
     ck_assert_int_eq(builder_open(&b, s->home, &s->host, &schema, NULL, &err), SR_OK);
     for (uint32_t i = 0; i < rows; i++) {
-        (void)datagen_put(&field, &b, 0, i, INT64_C(1700000000123456));
+        (void)datagen_put(field, &b, 0, i, INT64_C(1700000000123456));
         sr_row_done(&b);
     }
     struct sr_view *v = NULL;
     ck_assert_int_eq(builder_seal(&b, &v, &err), SR_OK);
     builder_close(&b);
+    free(field);
     return v;
 }
 
@@ -161,10 +163,119 @@ START_TEST(options_that_do_not_fit_are_said)
     ck_assert_ptr_nonnull(strstr(fault_of(text, "a.b.end", "2"), "not for random"));
     ck_assert_ptr_nonnull(strstr(fault_of(date, "a.b.kind", "sequence"), "not for this type"));
     ck_assert_ptr_nonnull(strstr(fault_of(date, "a.b.null-rate", "0.5"), "NOT NULL"));
-    ck_assert_ptr_nonnull(
-        strstr(fault_of((struct sr_type){.kind = SR_ARRAY}, "a.b.min", "1"), "does not make"));
+}
+END_TEST
+
+/* What is inside a column is made too, each at its own place: fields.f.element.min and so on. */
+START_TEST(nested_values_are_made_of_their_parts)
+{
+    struct stage s;
+    stage_open(&s);
+    const struct sr_field digit[] = {{"", {.kind = SR_INT, .is_nullable = true}}};
+    const struct sr_type array = {.kind = SR_ARRAY, .children = 1, .child = digit};
+    static const char *const few[] = {"c.length",
+                                      "4",
+                                      "c.element.min",
+                                      "7",
+                                      "c.element.max",
+                                      "9",
+                                      "c.null-rate",
+                                      "0.2",
+                                      "c.element.null-rate",
+                                      "0.2",
+                                      NULL};
+    struct sr_view *v = column_of(&s, array, few, 500);
+    const struct sr_column *in = v->col[0]->child[0];
+    uint32_t nulls = 0, at = 0, inner_nulls = 0;
+    for (uint32_t r = 0; r < 500; r++) {
+        struct sr_span span = ((const struct sr_span *)v->col[0]->values)[r];
+        nulls += !sr_is_valid(v->col[0], r);
+        ck_assert(!sr_is_valid(v->col[0], r) || (span.at == at && span.len == 4));
+        at += sr_is_valid(v->col[0], r) ? 4 : 0;
+    }
+    for (uint32_t e = 0; e < at; e++) {
+        int32_t x = ((const int32_t *)in->values)[e];
+        inner_nulls += !sr_is_valid(in, e);
+        ck_assert(!sr_is_valid(in, e) || (x >= 7 && x <= 9));
+    }
+    ck_assert(nulls > 60 && nulls < 140 && inner_nulls > at / 8 && inner_nulls < at / 3);
+    view_release(v);
+    const struct sr_field pair[] = {{"", {.kind = SR_TINYINT, .is_nullable = true}},
+                                    {"", {.kind = SR_BOOLEAN, .is_nullable = true}}};
+    const struct sr_type map = {.kind = SR_MAP, .children = 2, .child = pair};
+    static const char *const keys[] = {"c.length", "5", "c.key.min", "1", "c.key.max", "3", NULL};
+    v = column_of(&s, map, keys, 500);
+    for (uint32_t r = 0; r < 500; r++) { /* of a key that is drawn again there is one */
+        struct sr_span span = ((const struct sr_span *)v->col[0]->values)[r];
+        uint32_t seen = 0;
+        for (uint32_t e = span.at; e < span.at + span.len; e++) {
+            uint32_t bit = 1u << ((const int8_t *)v->col[0]->child[0]->values)[e];
+            ck_assert(!(seen & bit));
+            seen |= bit;
+        }
+        ck_assert(span.len >= 1 && span.len <= 3 && (seen & ~14u) == 0);
+    }
+    view_release(v);
+    stage_close(&s);
+}
+END_TEST
+
+/* Of each element that a MULTISET has there are 1 to 10. */
+START_TEST(multisets_have_some_of_each)
+{
+    struct stage s;
+    stage_open(&s);
+    const struct sr_field word[] = {{"", {.kind = SR_VARCHAR, .is_nullable = true, .length = 3}}};
+    const struct sr_type bag = {.kind = SR_MULTISET, .children = 1, .child = word};
+    static const char *const none[] = {NULL};
+    struct sr_view *v = column_of(&s, bag, none, 300);
+    const struct sr_column *in = v->col[0]->child[0];
+    for (uint32_t r = 0; r < 300; r++) {
+        struct sr_span span = ((const struct sr_span *)v->col[0]->values)[r];
+        ck_assert_uint_le(span.len, 30);
+        uint32_t times = 0, different = 0;
+        for (uint32_t e = span.at; e < span.at + span.len; e++) {
+            const struct sr_span *text = in->values;
+            bool is_same = e > span.at && memcmp(in->bytes->data + text[e].at,
+                                                 in->bytes->data + text[e - 1].at, 3) == 0;
+            times = is_same ? times + 1 : 1;
+            different += !is_same;
+            ck_assert(text[e].len == 3 && times <= 10);
+        }
+        ck_assert_uint_le(different, 3);
+    }
+    view_release(v);
+    stage_close(&s);
+}
+END_TEST
+
+START_TEST(options_of_what_is_inside_are_looked_at)
+{
+    const struct sr_field inside[] = {
+        {"length", {.kind = SR_INT, .is_nullable = true}},
+        {"t", {.kind = SR_VARCHAR, .is_nullable = true, .length = SR_LENGTH_MAX}}};
+    const struct sr_field row[] = {{"", {.kind = SR_ROW, .children = 2, .child = inside}}};
+    const struct sr_type rows = {.kind = SR_ARRAY, .children = 1, .child = row};
+    const struct sr_field pair[] = {{"", {.kind = SR_INT, .is_nullable = true}}, row[0]};
+    const struct sr_type map = {.kind = SR_MAP, .children = 2, .child = pair};
+    ck_assert_str_eq(fault_of(rows, "a.b.length", "0"), "");
+    ck_assert_str_eq(fault_of(rows, "a.b.element.length.max", "5"), "");
+    ck_assert_str_eq(fault_of(rows, "a.b.element.t.length", "5"), "");
+    ck_assert_str_eq(fault_of(map, "a.b.value.length.min", "5"), "");
+    ck_assert_ptr_nonnull(strstr(fault_of(rows, "a.b.min", "1"), "not for random"));
+    ck_assert_ptr_nonnull(strstr(fault_of(rows, "a.b.kind", "sequence"), "not for this type"));
+    ck_assert_ptr_nonnull(strstr(fault_of(rows, "a.b.elements.t", "5"), "no option"));
+    ck_assert_ptr_nonnull(strstr(fault_of(rows, "a.b.element.length", "5"), "not for random"));
+    ck_assert_ptr_nonnull(strstr(fault_of(map, "a.b.key.kind", "random"), "is random"));
+    ck_assert_ptr_nonnull(strstr(fault_of(map, "a.b.key.null-rate", "0.1"), "keys of a MAP"));
+    ck_assert_str_eq(fault_of(map, "a.b.key.max", "-2147483648"), "");
+    ck_assert_str_eq(fault_of(rows, "a.b.element.length.min", "2147483647"), "");
+    const char *words = fault_of(rows, "a.b.length", "1048576");
+    ck_assert_ptr_nonnull(strstr(words, "fields.a.b.element.t: "));
+    ck_assert_ptr_nonnull(strstr(words, "more than 64 MiB"));
 }
 END_TEST
 
 UNIT_MAIN("datagen", datagen_keeps_the_promises_of_sources, values_lie_in_their_ranges,
-          options_that_do_not_fit_are_said)
+          options_that_do_not_fit_are_said, nested_values_are_made_of_their_parts,
+          multisets_have_some_of_each, options_of_what_is_inside_are_looked_at)
