@@ -35,6 +35,7 @@ const char *cell_declared(const struct sr_type *t)
     case SR_TIMESTAMP_LTZ:
     case SR_ARRAY:
     case SR_MAP:
+    case SR_MULTISET:
     case SR_ROW: /* as JSON: SQLite's json_extract and -> read it */
         return "TEXT";
     case SR_BINARY:
@@ -42,7 +43,6 @@ const char *cell_declared(const struct sr_type *t)
         return "BLOB";
     case SR_INTERVAL_MONTH:
     case SR_INTERVAL_SECOND:
-    case SR_MULTISET:
     case SR_NULL:
     case SR_KIND_COUNT:
         return NULL;
@@ -87,6 +87,7 @@ bool cell_fits(const struct sr_type *t, enum cell_affinity a)
     case SR_VARCHAR: /* ... and 7 of '007' */
     case SR_ARRAY:
     case SR_MAP:
+    case SR_MULTISET:
     case SR_ROW:
         return a == CELL_TEXT || a == CELL_BLOB;
     case SR_DATE:
@@ -99,7 +100,6 @@ bool cell_fits(const struct sr_type *t, enum cell_affinity a)
         return true;
     case SR_INTERVAL_MONTH:
     case SR_INTERVAL_SECOND:
-    case SR_MULTISET:
     case SR_NULL:
     case SR_KIND_COUNT:
         return false;

@@ -151,7 +151,7 @@ sr_rc target_check(const struct sr_schema *schema, const char *table, struct sr_
     for (uint32_t i = 0; i < schema->keys; i++) {
         const struct sr_field *key = &schema->field[schema->key[i]];
         if (sr_is_nested(key->type.kind)) {
-            words = "cannot be a key: it is a ROW, an ARRAY or a MAP";
+            words = "cannot be a key: it is a ROW, an ARRAY, a MAP or a MULTISET";
             name = key->name;
         }
     }

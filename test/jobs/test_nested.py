@@ -1,4 +1,5 @@
 """ROW, ARRAY, MAP and MULTISET columns from one end of a job to the other."""
+import contextlib
 import json
 import sqlite3
 
@@ -142,6 +143,27 @@ sinks:
   out: {from: events, connector: print}
 """)
     assert ok(p.run("run", path)).stdout.decode().splitlines() == ["+I[{a=2, b=1}]", "+I[{a=3}]", "+I[{}]"]
+    path = p.write("table.yaml", """
+sources:
+  events: {connector: filesystem, path: in.json, format: json, schema: {id: INT, bag: MULTISET<STRING>}, on-error: skip}
+sinks:
+  out: {from: events, connector: sqlite, path: t.sqlite, table-name: t, primary-key: [id]}
+""")
+    ok(p.run("run", path))
+    with contextlib.closing(sqlite3.connect(p.dir / "t.sqlite")) as db:
+        assert list(db.execute("SELECT id, bag, json_extract(bag, '$.a') FROM t ORDER BY id")) == [
+            (1, '{"a":2,"b":1}', 2), (2, '{"a":3}', 3), (3, "{}", None)]
+    path = p.write("key.yaml", (p.dir / "table.yaml").read_text().replace("[id]", "[bag]"))
+    done = ok(p.run("validate", path), 3)
+    assert b"'bag' cannot be a key" in done.stderr, done.stderr
+    path = p.write("made.yaml", """
+sources:
+  events: {connector: datagen, schema: {bag: MULTISET<INT>}}
+sinks:
+  out: {from: events, connector: sqlite, path: t.sqlite, table-name: t}
+""")
+    done = ok(p.run("validate", path), 3)
+    assert b"column 'bag': type MULTISET of what is not text is not supported by SQLite" in done.stderr, done.stderr
     path = p.write("numbers.yaml", """
 sources:
   events: {connector: filesystem, path: in.json, format: json, schema: {bag: MULTISET<INT>}}
