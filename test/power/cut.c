@@ -3,6 +3,7 @@
  * CUT_ROOT=DIR     where that disk is mounted, and perhaps another at its store/; what changes
  *                  elsewhere does not count
  * CUT_AT=K         the K-th such call (from 1) is not made but the process killed; 0, unset: never
+ * CUT_SHORT=K      every K-th write to that disk takes the first half of its bytes; unset: none
  * CUT_COUNT=FILE   holds the number of such calls, in the machine's order of bytes, whatever ends
  *                  the process
  *
@@ -24,6 +25,8 @@
 static atomic_ulong unseen;
 static atomic_ulong *made = &unseen; /* in the file, once there is one */
 static unsigned long cut_at;         /* 0: never */
+static unsigned long short_every;    /* 0: no write is short */
+static atomic_ulong writes;          /* of more than a byte */
 static const char *root;             /* NULL: nothing counts */
 static size_t root_len;
 static dev_t device, store; /* of `root`, and of what may be mounted at its store/ */
@@ -45,6 +48,8 @@ __attribute__((constructor)) static void begin(void)
     }
     if (fd >= 0) close(fd);
     cut_at = at ? strtoul(at, NULL, 10) : 0;
+    const char *every = getenv("CUT_SHORT");
+    short_every = every ? strtoul(every, NULL, 10) : 0;
     root = dir;
 }
 
@@ -58,12 +63,25 @@ static void count_path(const char *path)
     if (root && strncmp(path, root, root_len) == 0) count();
 }
 
-static void count_fd(int fd)
+static int is_there(int fd)
 {
     struct stat s;
     int before = errno;
-    if (root && fstat(fd, &s) == 0 && (s.st_dev == device || s.st_dev == store)) count();
+    int is = root && fstat(fd, &s) == 0 && (s.st_dev == device || s.st_dev == store);
     errno = before;
+    return is;
+}
+
+/* How many of `n` bytes the next write takes. */
+static size_t taken(int fd, size_t n)
+{
+    if (short_every == 0 || n < 2 || !is_there(fd)) return n;
+    return (atomic_fetch_add(&writes, 1) + 1) % short_every == 0 ? n / 2 : n;
+}
+
+static void count_fd(int fd)
+{
+    if (is_there(fd)) count();
 }
 
 /* `real` is libc's function of the name. */
@@ -90,9 +108,9 @@ static void count_fd(int fd)
 #define TYPES(...) __VA_ARGS__
 
 ON_FD(ssize_t, write, (int fd, const void *b, size_t n), TYPES(int, const void *, size_t),
-      (fd, b, n))
+      (fd, b, taken(fd, n)))
 ON_FD(ssize_t, pwrite64, (int fd, const void *b, size_t n, off64_t at),
-      TYPES(int, const void *, size_t, off64_t), (fd, b, n, at))
+      TYPES(int, const void *, size_t, off64_t), (fd, b, taken(fd, n), at))
 ON_FD(int, fsync, (int fd), TYPES(int), (fd))
 ON_FD(int, fdatasync, (int fd), TYPES(int), (fd))
 ON_FD(int, ftruncate64, (int fd, off64_t len), TYPES(int, off64_t), (fd, len))
