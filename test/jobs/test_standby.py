@@ -254,10 +254,13 @@ def an_edited_job_takes_over_if_its_state_fits(p):
 def who_deletes_a_checkpoint_of_a_finished_job_leaves_it_finished(p):
     for store in STORES:
         shutil.rmtree(p.dir / "out", ignore_errors=True)
-        job = write_job(p, rows=500, rate=5000, store=store)
+        job = write_job(p, rows=2000, rate=2000, store=store)
         first = lead(p, job)
-        second = stand_by(p, job)
+        first.send_signal(signal.SIGSTOP)  # it does not end before the other one waits
+        second = p.start("run", "--standby", job)
+        wait_for("it stands by", lambda: [*(p.dir / "run").glob(f"*.standby-{second.pid}*")])
         second.send_signal(signal.SIGSTOP)
+        first.send_signal(signal.SIGCONT)
         ended(first)
         place = STORES[store].format(p.dir).split("://")[1]
         newest = json.loads(ok(p.run("checkpoints", "list", "--json", place)).stdout)[-1]
@@ -265,4 +268,4 @@ def who_deletes_a_checkpoint_of_a_finished_job_leaves_it_finished(p):
         second.send_signal(signal.SIGCONT)
         done = ended(second)
         assert b"the job has ended (finished)" in done.stderr, done.stderr
-        assert written(p, FILES) == list(range(500))
+        assert written(p, FILES) == list(range(2000))
