@@ -26,7 +26,7 @@ sinks:
 LONG = """pipeline.name: long
 execution.checkpointing: {interval: 10 ms, dir: "STORE"}
 sources:
-  events: {connector: nexmark, events.num: 2000000, rate-limit: 2000000}
+  events: {connector: nexmark, events.num: 2000000, rate-limit: 1000000}
 transforms:
   some:
     from: events
