@@ -200,10 +200,10 @@ static bool decimal_add_huge(decimal a, int32_t sa, decimal b, int32_t sb, int32
 bool decimal_add(decimal a, int32_t sa, decimal b, int32_t sb, int32_t to, decimal *out)
 {
     int32_t scale = sa > sb ? sa : sb;
-    decimal x, y;
-    if (decimal_rescale(a, sa, scale, &x) && decimal_rescale(b, sb, scale, &y)) {
-        /* Both are below 10^38, so their sum is below 2^127. */
-        return decimal_rescale(x + y, scale, to, out);
+    decimal x, y, sum; /* two of 38 digits may be beyond 2^127 */
+    if (decimal_rescale(a, sa, scale, &x) && decimal_rescale(b, sb, scale, &y) &&
+        !__builtin_add_overflow(x, y, &sum)) {
+        return decimal_rescale(sum, scale, to, out);
     }
     return decimal_add_huge(a, sa, b, sb, to, out);
 }

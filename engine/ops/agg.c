@@ -139,7 +139,8 @@ static inline void agg_sum_decimal(uint8_t *record, struct agg_place at, decimal
 {
     struct sr_wide *sum = agg_at_byte(record, at.value);
     decimal before = record[at.null] & at.bit ? 0 : decimal_of_wide(*sum);
-    decimal after = sign > 0 ? before + v : before - v;
+    /* Two of 38 digits may be beyond 2^127: unsigned, and then it does not fit. */
+    decimal after = (decimal)((udecimal)before + (udecimal)(sign > 0 ? v : -v));
     bool has_sum = agg_count_at(record, at, sign) && decimal_fits_most(after);
     *sum = decimal_to_wide(has_sum ? after : 0);
     agg_say_null(record, at, !has_sum);

@@ -59,8 +59,9 @@ static void agg_merge_sum_decimal(const struct accumulator *c, const struct agg_
         bool is_first = sr_map_is_null(p->to, p->to_slot[i], c->value);
         decimal v =
             decimal_of_wide(*(const struct sr_wide *)sr_map_at(p->from, p->from_slot[i], c->value));
-        decimal both = is_first ? v : v + decimal_of_wide(*sum);
-        bool fits = decimal_fits(both, SR_DECIMAL_MAX);
+        udecimal before = is_first ? 0 : (udecimal)decimal_of_wide(*sum);
+        decimal both = (decimal)(before + (udecimal)v); /* may be beyond 2^127: it does not fit */
+        bool fits = decimal_fits_most(both);
         *sum = fits ? decimal_to_wide(both) : (struct sr_wide){0};
         sr_map_set_null(p->to, p->to_slot[i], c->value, !fits);
     }
