@@ -152,6 +152,7 @@ json_t *jobstore_all(const struct cli *c, const char *dir)
         n += job[n] ? 1 : 0;
     }
     c->env.files->names_free(c->env.files, names);
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): what is sorted are pointers */
     qsort(job, n, sizeof(job[0]), jobstore_compare);
     if (n == JOBSTORE_JOBS_MAX) from = n / 10; /* room for the next ones */
     for (uint32_t i = 0; i < n; i++) {

@@ -14,7 +14,9 @@ void env_log(const struct env *e, enum sr_level level, const char *who, const ch
     va_end(args);
     /* One call is one line, whatever bytes a user's data put into it. */
     for (char *p = line; *p; p++) {
-        *p = *p == '\n' || *p == '\r' ? ' ' : *p;
+        if (*p == '\n' || *p == '\r') {
+            *p = ' ';
+        }
     }
     shown_make(line, sizeof(line));
     e->log(e, level, who, line);
