@@ -112,7 +112,8 @@ def suite(build, name, **env):
 
 
 def stage_install():
-    return checked(["scripts/install", "build", "demo", "test"], "build-test.install.log")
+    return add(checked(["scripts/install", "build", "demo", "test"], "build-test.install.log"),
+               checked(["test/kit/kafka.py", "prepare"], "build-test.kafka.log"))
 
 
 def stage_build():

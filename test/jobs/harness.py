@@ -5,12 +5,22 @@ import pathlib
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import traceback
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "test" / "kit"))
+
+import kafka
+
 TESTS = []
+SHARED = {}  # by name: what all tests of this run use, closed at its end
+
+
+class Skipped(Exception):
+    """This machine cannot run the test; scripts/test fails all the same unless test/allowed-skips names it."""
 
 
 def test(fn):
@@ -25,6 +35,7 @@ class Place:
         self.binary = str(pathlib.Path(binary).resolve())
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="sr-"))
         self.children = []
+        self.brokers = {}
         self.env = {**os.environ, "STREAMRUN_RUN_DIR": str(self.dir / "run"), "XDG_STATE_HOME": str(self.dir / "state"),
                     "HOME": str(self.dir), "STREAMRUN_DEMO_DIR": str(self.dir), "PAGE_HITS_DIR": str(self.dir),
                     "WORDS_DIR": str(self.dir), "PARTS_DIR": str(self.dir), "TOTALS_DIR": str(self.dir), "PACKAGE_LOG": str(self.dir / "dpkg.log*")}
@@ -36,6 +47,7 @@ class Place:
             if child.poll() is None:
                 child.kill()
             child.wait()
+        close_brokers(self.brokers)
         shutil.rmtree(self.dir, ignore_errors=True)
 
     def write(self, name, text):
@@ -60,6 +72,20 @@ class Place:
         child = subprocess.Popen([self.binary, *map(str, args)], cwd=self.dir, env=env, **kw)
         self.children.append(child)
         return child
+
+    def kafka(self, settings=None):
+        """A real broker that serves. Without settings all tests of this run share it: topics with names of their own,
+        and leave it running. With settings (of the broker) it is this test's, and may be killed."""
+        try:
+            if settings is None and "kafka" in SHARED:
+                return SHARED["kafka"]
+            where = tempfile.mkdtemp(prefix="sr-kafka-")
+            broker = kafka.Broker(where, settings)
+            (SHARED if settings is None else self.brokers)["kafka" if settings is None else where] = broker
+            broker.open()
+            return broker
+        except kafka.Missing as why:
+            raise Skipped(str(why)) from why
 
     def status(self, job=None):
         done = self.run("status", "--json", *([job] if job else []))
@@ -89,7 +115,21 @@ def wait_for(what, condition, seconds=30):
     raise AssertionError(f"{what}: not within {seconds} s")
 
 
+def close_brokers(brokers):
+    for broker in brokers.values():
+        broker.close()
+        shutil.rmtree(broker.dir, ignore_errors=True)
+    brokers.clear()
+
+
 def main(binary, names):
+    try:
+        return run_all(binary, names)
+    finally:
+        close_brokers(SHARED)
+
+
+def run_all(binary, names):
     failed = passed = 0
     for fn in TESTS:
         if names and fn.__name__ not in names:
@@ -99,6 +139,8 @@ def main(binary, names):
         try:
             fn(place)
             passed += 1
+        except Skipped as why:
+            print(f"skipped: {fn.__name__}: {why}", flush=True)
         except Exception:
             failed += 1
             print(f"-- {fn.__name__}\n{traceback.format_exc()}", flush=True)
