@@ -1,0 +1,12 @@
+#include <streamrun/plugin.h>
+
+static const struct sr_source_type *const kafka_sources[] = {NULL};
+static const struct sr_sink_type *const kafka_sinks[] = {NULL};
+
+SR_PLUGIN(kafka) = {.abi_major = SR_ABI_MAJOR,
+                    .abi_minor = SR_ABI_MINOR,
+                    .name = "kafka",
+                    .version = "0.1.0",
+                    .doc = "Topics of Apache Kafka, by librdkafka.",
+                    .sources = kafka_sources,
+                    .sinks = kafka_sinks};
