@@ -172,6 +172,8 @@ struct sr_source_type {
 
 /* --- Sinks ---------------------------------------------------------------------------------- */
 
+struct sr_decider_type; /* decider.h */
+
 enum sr_guarantee { SR_NO_GUARANTEE, SR_AT_LEAST_ONCE, SR_EXACTLY_ONCE };
 
 struct sr_sink_caps {
@@ -186,6 +188,11 @@ struct sr_sink_caps {
     /* Rows that were taken may turn out to be refused only later, as by a server: see `refuse` of
      * sr_sink_open. */
     bool refuses_late;
+    /* Its target's transaction decides about checkpoints: decider.h. Sinks that name the same share
+     * one, and fail together; a job can have one name only. NULL: it does not. Lives as long as the
+     * conf. */
+    const char *decider;
+    int64_t transaction_us; /* of a decider: the target aborts what is open longer; 0: never */
 };
 
 struct sr_sink_open {
@@ -221,6 +228,7 @@ struct sr_sink_open {
     /* Rows before `row` have their fate. Until then the engine keeps the views that they came in;
      * a prepare that answers SR_OK says it of all. */
     void (*settle)(const struct sr_sink_open *o, uint64_t row);
+    void *decider; /* the instance that it shares with others: decider.h; NULL: it has none */
 };
 
 enum sr_note_kind {
@@ -275,6 +283,7 @@ struct sr_sink_type {
      * engine waits and does so, as long as `sink.retry.timeout` says. A commit, which is
      * idempotent, it always makes again after these, and after SR_EBUSY. */
     bool can_retry;
+    const struct sr_decider_type *decider; /* decider.h; of a type whose caps may name one */
 };
 
 #endif

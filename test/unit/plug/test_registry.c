@@ -7,6 +7,8 @@
 #include "../unit.h"
 #include "engine/plug/registry.h"
 
+#include <streamrun/decider.h>
+
 static const struct sr_source_type b_source = {
     .size = sizeof(b_source), .name = "b", .doc = "B in."};
 static const struct sr_source_type a_source = {
@@ -224,5 +226,18 @@ START_TEST(no_modules)
 }
 END_TEST
 
+/* A struct of the lobby grows at its end, and all who see it are built anew: on purpose only. */
+START_TEST(sizes_of_sinks)
+{
+    ck_assert_uint_eq(sizeof(struct sr_sink_caps), 48);
+    ck_assert_uint_eq(sizeof(struct sr_sink_open), 160);
+    ck_assert_uint_eq(sizeof(struct sr_sink_type), 152);
+    ck_assert_uint_eq(sizeof(struct sr_marker), 16);
+    ck_assert_uint_eq(sizeof(struct sr_decider_sink), 32);
+    ck_assert_uint_eq(sizeof(struct sr_decider_open), 96);
+    ck_assert_uint_eq(sizeof(struct sr_decider_type), 80);
+}
+END_TEST
+
 UNIT_MAIN("registry", by_kind_and_name, operators, all_or_nothing, other_versions, near_names,
-          modules, no_modules)
+          modules, no_modules, sizes_of_sinks)
