@@ -399,12 +399,25 @@ def a_request_whose_end_is_not_clear_is_refused(p):
     assert written(p) == ["g"], written(p)
 
 
+def is_read(sender):
+    """The server has taken all that was sent to it: nothing lies in the kernel, on either side."""
+    ends = (sender.getsockname()[1], sender.getpeername()[1])
+    with open("/proc/net/tcp") as f:
+        for line in [line.split() for line in f][1:]:
+            ports = tuple(int(word.split(":")[1], 16) for word in line[1:3])
+            waits = [int(word, 16) for word in line[4].split(":")]
+            if ports in (ends, ends[::-1]) and any(waits):
+                return False
+    return True
+
+
 @test
 def bodies_that_are_being_received_have_their_share_of_the_buffer(p):
     hook = Hook(p, job(p, "    source.buffer-size: 4 mb\n" + KEPT)).ready()
     head = b"POST /events HTTP/1.1\r\nHost: x\r\nContent-Length: 3000000\r\n\r\n"
     with socket.create_connection(("127.0.0.1", hook.port), timeout=20) as first:
         first.sendall(head + b"a" * 2900000)
+        wait_for("the server to read", lambda: is_read(first))
         answer = wait_for("no room", lambda: (raw(hook.port, head + b"b" * 2999999 + b"\n").split(b" 503 ")[1:] or [None])[0])
         assert answer == b"Service Unavailable", answer
         first.sendall(b"a" * 99999 + b"\n")
