@@ -26,7 +26,7 @@ static const char *const chkdb_schema[] = {
     "CREATE TABLE part(\n  checkpoint INTEGER NOT NULL,\n  uid TEXT NOT NULL,\n"
     "  name TEXT NOT NULL,\n  subtask INTEGER NOT NULL,\n  piece INTEGER NOT NULL,\n"
     "  subtasks INTEGER NOT NULL,\n  digest TEXT NOT NULL,\n  content BLOB NOT NULL,\n"
-    "  PRIMARY KEY (checkpoint, uid, name, subtask, piece)\n) WITHOUT ROWID",
+    "  PRIMARY KEY (checkpoint, uid, name, subtask, piece)\n)",
     "CREATE TABLE counter(\n  checkpoint INTEGER NOT NULL,\n  position INTEGER NOT NULL,\n"
     "  name TEXT NOT NULL,\n  value INTEGER NOT NULL,\n"
     "  PRIMARY KEY (checkpoint, position)\n) WITHOUT ROWID",

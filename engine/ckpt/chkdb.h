@@ -23,7 +23,7 @@
 #include "engine/ckpt/store_type.h"
 
 #define CHKDB_APPLICATION_ID 0x53524350 /* "SRCP": file(1) and sqlite3 .dbinfo show it */
-#define CHKDB_USER_VERSION   1
+#define CHKDB_USER_VERSION   2
 #define CHKDB_PIECE_BYTES    (1u << 28)
 
 enum chkdb_mode {

@@ -271,6 +271,24 @@ static sr_rc chkdb_damaged_part(const struct chkdb *c, const struct manifest *m,
                      c->file, m->checkpoint, p->uid, p->name, p->part, what);
 }
 
+/* Reads a row's content straight to where it belongs: a blob of a query would be copied twice. */
+static sr_rc chkdb_read_content(const struct chkdb *c, int64_t rowid, uint8_t *to, size_t len,
+                                const char **damage, struct sr_error *err)
+{
+    sqlite3_blob *blob = NULL;
+    if (sqlite3_blob_open(c->db, "main", "part", "content", rowid, 0, &blob) != SQLITE_OK) {
+        return chkdb_fail(c, "read", err);
+    }
+    sr_rc rc = SR_OK;
+    if ((size_t)sqlite3_blob_bytes(blob) != len) {
+        *damage = "has not the length that it was written with";
+    } else if (len > 0 && sqlite3_blob_read(blob, to, (int)len, 0) != SQLITE_OK) {
+        rc = chkdb_fail(c, "read", err);
+    }
+    (void)sqlite3_blob_close(blob); /* told by read */
+    return rc;
+}
+
 /* Copies the piece that the statement is bound to. */
 static sr_rc chkdb_step_piece(const struct chkdb *c, sqlite3_stmt *st, uint8_t *to, size_t len,
                               const char **damage, struct sr_error *err)
@@ -279,15 +297,16 @@ static sr_rc chkdb_step_piece(const struct chkdb *c, sqlite3_stmt *st, uint8_t *
     if (step != SQLITE_ROW && step != SQLITE_DONE) {
         return chkdb_fail(c, "read", err);
     }
-    const void *blob = step == SQLITE_ROW ? sqlite3_column_blob(st, 0) : NULL;
+    sr_rc rc = SR_OK;
     if (step == SQLITE_DONE) {
         *damage = "is missing";
-    } else if ((size_t)sqlite3_column_bytes(st, 0) != len || (len > 0 && !blob)) {
-        *damage = "has not the length that it was written with";
-    } else if (len > 0) {
-        memcpy(to, blob, len);
+    } else if (strcmp((const char *)sqlite3_column_text(st, 1), "blob") != 0) {
+        *damage = "is no blob";
+    } else {
+        rc = chkdb_read_content(c, sqlite3_column_int64(st, 0), to, len, damage, err);
     }
-    return sqlite3_reset(st) == SQLITE_OK ? SR_OK : chkdb_fail(c, "read", err);
+    bool is_reset = sqlite3_reset(st) == SQLITE_OK;
+    return rc == SR_OK && !is_reset ? chkdb_fail(c, "read", err) : rc;
 }
 
 static sr_rc chkdb_load_part(const struct chkdb *c, sqlite3_stmt *st, struct manifest *m,
@@ -347,7 +366,7 @@ sr_rc chkdb_load(const struct chkdb *c, uint64_t number, struct arena *a, struct
     }
     if (rc == SR_OK) {
         rc = chkdb_prepare(c,
-                           "SELECT content FROM part WHERE checkpoint=?1 AND uid=?2 AND name=?3 "
+                           "SELECT rowid, typeof(content) FROM part WHERE checkpoint=?1 AND uid=?2 AND name=?3 "
                            "AND subtask=?4 AND piece=?5 AND subtasks IS ?6 AND digest IS ?7",
                            &st, err);
     }
