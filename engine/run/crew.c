@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/base/error.h"
+#include "engine/run/loaders.h"
 #include "engine/run/restore.h"
 
 /* --- Wiring ----------------------------------------------------------------------------------- */
@@ -354,9 +355,7 @@ sr_rc crew_open(struct crew *c, uint32_t region, const struct crew_conf *conf, s
         bool is_of = crew_is_of(c, c->first[c->plan->node[i].vertex], region);
         if (c->pool[i] && is_of) rc = splits_open(c->pool[i], err);
     }
-    for (uint32_t i = 0; i < c->tasks && rc == SR_OK && m; i++) {
-        if (crew_is_of(c, i, region)) rc = task_load(&c->task[i], m, err);
-    }
+    if (rc == SR_OK && m) rc = loaders_run(c, region, m, conf->loaders, err);
     if (rc == SR_OK && m) rc = restore_counters(c, region, m, err);
     if (rc == SR_OK) rc = restore_sinks(c, region, m, err);
     return rc;

@@ -54,6 +54,7 @@ struct crew_conf {
     const struct manifest *restore; /* NULL: begin at the beginning */
     const struct poison *poison;    /* records to be set aside, copied; NULL: none */
     struct crumbs *crumbs;          /* NULL: none */
+    uint32_t loaders;               /* threads that load keyed state at once: loaders.h */
     bool may_drop_state;
     bool is_at_least_once; /* gates count barriers, and read on */
     bool goes_on;          /* bounded sources: behind their end, in a later run */

@@ -55,7 +55,8 @@ struct sched {
     void (*stop)(struct sched *s, struct crew *c, uint32_t region);
     /* Orders were given: tasks that sleep must look. */
     void (*wake)(struct sched *s);
-    bool has_saver; /* it steps the crew's saver, from start to stop; else the supervisor does */
+    uint32_t loaders; /* threads that may load keyed state at once; 0: one task after another */
+    bool has_saver;   /* it steps the crew's saver, from start to stop; else the supervisor does */
 };
 
 /* Threads: `workers` of them (0: the cores), each with fixed tasks, asleep when there is nothing.

@@ -317,6 +317,7 @@ sr_rc sched_threads_new(struct sched **out, uint32_t workers, const struct env *
     p->base.stop = sched_threads_stop;
     p->base.wake = sched_threads_wake;
     p->base.has_saver = true;
+    p->base.loaders = workers;
     p->env = env;
     p->workers = workers;
     p->worker = worker;

@@ -87,6 +87,7 @@ static struct crew_conf supervise_crew(const struct supervise *s, const struct m
                               .poison = &s->poison,
                               .crumbs = s->conf.crumbs,
                               .restore = restore,
+                              .loaders = s->sched->loaders,
                               .may_drop_state = s->conf.may_drop_state,
                               .goes_on = s->conf.goes_on,
                               .is_at_least_once = set->mode.index == MODE_AT_LEAST_ONCE,

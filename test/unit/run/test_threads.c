@@ -14,6 +14,7 @@
 struct running {
     struct world w;
     struct store *store;
+    const struct manifest *restore; /* NULL: a fresh run */
     struct supervise *s;
     pthread_t thread;
     _Atomic bool is_running, has_ended;
@@ -36,11 +37,12 @@ static void begin(struct running *r, uint32_t workers, int64_t (*mono_us)(const 
     r->w.is_threaded = true;
     r->w.env = env_posix(SR_LOG_ERROR);
     if (mono_us) r->w.env.mono_us = mono_us;
-    r->store = world_store(&r->w);
+    if (!r->store) r->store = world_store(&r->w);
     struct run_conf conf = {.env = &r->w.env,
                             .plan = world_plan(&r->w),
                             .store = r->store,
                             .lineage = 1,
+                            .restore = r->restore,
                             .workers = workers,
                             .on_running = on_running,
                             .ctx = r};
@@ -151,6 +153,11 @@ static int64_t counting_mono_us(const struct env *e)
 static bool has_one_checkpoint(const struct run_status *s) { return s->checkpoints_shown >= 1; }
 static bool has_six_checkpoints(const struct run_status *s) { return s->checkpoints_shown >= 6; }
 
+static bool has_one_checkpoint_or_ended(const struct run_status *s)
+{
+    return has_one_checkpoint(s) || has_ended(s);
+}
+
 /* An idle job sleeps: its workers look at the clock a few times a checkpoint, not all the time.
  * It is suspended all the same, at once. */
 START_TEST(test_idle_job_sleeps)
@@ -174,4 +181,37 @@ START_TEST(test_idle_job_sleeps)
 }
 END_TEST
 
-UNIT_MAIN("run: threads", test_bounded_job, test_savepoint_and_stop, test_idle_job_sleeps)
+/* A job that is suspended and goes on with another parallelism, again and again: its keyed state is
+ * loaded by several threads at once, and every row is shown exactly once. */
+START_TEST(test_state_is_loaded_side_by_side)
+{
+    static const uint32_t parts[] = {1, 4, 3, 5, 2};
+    struct running r = {.is_running = false};
+    struct arena *a = arena_new();
+    struct manifest *m = NULL;
+    world_init(&r.w, 1);
+    r.w.rows = 20000;
+    r.w.per_poll = 100;
+    r.w.interval_us = 10000;
+    for (uint32_t life = 0; life < 5; life++) {
+        r.w.parts_count = parts[life];
+        r.restore = m;
+        begin(&r, 4, NULL);
+        if (life < 4) {
+            watch(&r, has_one_checkpoint_or_ended);
+            supervise_ask(r.s, RUN_ASK_SUSPEND);
+        }
+        pthread_join(r.thread, NULL);
+        ck_assert_msg(r.end == RUN_FINISHED || r.end == RUN_SUSPENDED, "%s", r.err.words);
+        ck_assert_int_eq(store_load_newest(r.store, a, &m, &r.err), SR_OK);
+        if (life < 4) supervise_free(r.s);
+    }
+    const char *wrong = world_check(&r.w);
+    ck_assert_msg(!wrong, "%s", wrong);
+    end(&r);
+    arena_free(a);
+}
+END_TEST
+
+UNIT_MAIN("run: threads", test_bounded_job, test_state_is_loaded_side_by_side,
+          test_savepoint_and_stop, test_idle_job_sleeps)
