@@ -365,10 +365,11 @@ sr_rc chkdb_load(const struct chkdb *c, uint64_t number, struct arena *a, struct
         rc = chkdb_check_size(c, m, err);
     }
     if (rc == SR_OK) {
-        rc = chkdb_prepare(c,
-                           "SELECT rowid, typeof(content) FROM part WHERE checkpoint=?1 AND uid=?2 AND name=?3 "
-                           "AND subtask=?4 AND piece=?5 AND subtasks IS ?6 AND digest IS ?7",
-                           &st, err);
+        rc = chkdb_prepare(
+            c,
+            "SELECT rowid, typeof(content) FROM part WHERE checkpoint=?1 AND uid=?2 AND name=?3 "
+            "AND subtask=?4 AND piece=?5 AND subtasks IS ?6 AND digest IS ?7",
+            &st, err);
     }
     for (uint32_t i = 0; rc == SR_OK && i < m->parts; i++) {
         rc = chkdb_load_part(c, st, m, i, a, err);
