@@ -11,7 +11,7 @@ from harness import ROOT, SIGKILL, Skipped, test, wait_for
 def a_broker_gives_back_what_was_put(p):
     broker = p.kafka()
     broker.create("kit", 3)
-    broker.put("kit", [{"key": "a", "value": "1"}, {"key": "b", "value": None, "partition": 1, "headers": [["h", "x"], ["h", None]]},
+    broker.put("kit", [{"key": "a", "value": "1", "partition": 0}, {"key": "b", "value": None, "partition": 1, "headers": [["h", "x"], ["h", None]]},
                        {"value": "", "partition": 2, "timestamp": 1000}, {"value_hex": "ff00", "partition": 2}])
     rows = {(r["partition"], r["offset"]): r for r in broker.dump("kit")}
     assert rows[1, 0]["value"] is None and rows[1, 0]["headers"] == [["h", "x"], ["h", None]], rows
