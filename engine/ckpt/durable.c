@@ -217,12 +217,30 @@ static sr_rc durable_remove_flat(const struct env *env, const char *dir, struct 
     return durable_absent_is_fine(rc);
 }
 
-/* A directory within: its files, then itself. A file is left to the caller. */
+/* Under a name of its own first: whoever is about to rename it to where it counts, and was late,
+ * finds it whole or not at all. */
+static sr_rc durable_remove_within(const struct env *env, const char *dir, struct sr_error *err)
+{
+    const struct sr_files *fs = env->files;
+    struct arena *a = arena_new();
+    const char *gone = a ? arena_printf(a, "%s.gone", dir) : NULL;
+    sr_rc rc = gone ? fs->rename(fs, dir, gone, false, err)
+                    : error_set(err, SR_ENOMEM, "remove %s: out of memory", dir);
+    if (rc == SR_EEXISTS) { /* what a crash left of another one */
+        rc = durable_remove_flat(env, gone, err);
+        rc = rc == SR_OK ? fs->rename(fs, dir, gone, false, err) : rc;
+    }
+    rc = rc == SR_OK ? durable_remove_flat(env, gone, err) : durable_absent_is_fine(rc);
+    arena_free(a);
+    return rc;
+}
+
+/* A file is left to the caller. */
 static sr_rc durable_remove_child(const struct env *env, const char *path, struct sr_error *err)
 {
     enum durable_kind kind = DURABLE_ABSENT;
     sr_rc rc = durable_look(env, path, &kind, err);
-    return rc == SR_OK && kind == DURABLE_DIR ? durable_remove_flat(env, path, err) : rc;
+    return rc == SR_OK && kind == DURABLE_DIR ? durable_remove_within(env, path, err) : rc;
 }
 
 sr_rc durable_remove(const struct env *env, const char *path, struct sr_error *err)

@@ -33,7 +33,8 @@ sr_rc durable_replace_by(const struct env *env, const char *tmp, const char *pat
 /* Reads a whole file of at most `max` bytes: SR_ECORRUPT if larger, SR_EABSENT if none is there. */
 sr_rc durable_read(const struct env *env, const char *path, uint64_t max, struct arena *a,
                    struct durable_bytes *out, struct sr_error *err);
-/* Removes a file, or a directory with what is in it, two levels deep; nothing there is fine. */
+/* Removes a file, or a directory with what is in it, two levels deep; nothing there is fine. Nobody
+ * can rename a directory of the second level away once a part of it is gone. */
 sr_rc durable_remove(const struct env *env, const char *path, struct sr_error *err);
 
 /* What is at a path. Failing to look is a failure, never absence; a pipe or a device is refused. */

@@ -87,11 +87,13 @@ static uint64_t fence_newest(struct store *s)
 {
     struct manifest *m = NULL;
     struct arena *a = arena_new();
-    struct sr_error ignored;
-    sr_rc rc = store_load_newest(s, a, &m, &ignored);
+    struct sr_error err;
+    sr_rc rc = store_load_newest(s, a, &m, &err);
     uint64_t number = rc == SR_OK ? m->checkpoint : 0;
     arena_free(a);
-    return rc == SR_OK || rc == SR_EABSENT ? number : UINT64_MAX;
+    if (rc == SR_OK || rc == SR_EABSENT) return number;
+    printf("the newest cannot be loaded (%d): %s\n", (int)rc, err.words);
+    return UINT64_MAX;
 }
 
 /* The next leader's store, taken while the old one may publish. */
@@ -156,7 +158,7 @@ static void fence_delay(uint64_t *seed)
 int main(int argc, char **argv)
 {
     if (argc != 4) {
-        fprintf(stderr, "usage: fence TAKEOVERS URL SEED\n");
+        (void)fprintf(stderr, "usage: fence TAKEOVERS URL SEED\n");
         return 2;
     }
     uint64_t rounds = strtoull(argv[1], NULL, 10), seed = strtoull(argv[3], NULL, 10);

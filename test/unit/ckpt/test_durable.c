@@ -117,6 +117,38 @@ START_TEST(a_tree_is_removed_and_absence_is_fine)
 }
 END_TEST
 
+static sr_rc late_remove(const struct sr_files *fs, const char *path, struct sr_error *err)
+{
+    const struct sr_files *files = disk_files(disk);
+    (void)files->rename(files, "/t/.ep-1/chk-2", "/chk-2", false, NULL); /* too late, or whole */
+    return files->remove(fs, path, err);
+}
+
+/* A leader that was taken over may be in the middle of renaming what its successor sweeps away. */
+START_TEST(nobody_gets_hold_of_what_is_half_removed)
+{
+    struct sr_error err;
+    begin();
+    struct sr_files late = *env.files;
+    late.remove = late_remove;
+    env.files = &late;
+    for (int turn = 0; turn < 2; turn++) { /* the second time behind a crash */
+        ck_assert_int_eq(durable_make_dirs(&env, "/t/.ep-1/chk-2", &err), SR_OK);
+        ck_assert_int_eq(disk_put(disk, "/t/.ep-1/chk-2/state", "x", 1), SR_OK);
+        ck_assert_int_eq(disk_put(disk, "/t/.ep-1/chk-2/_metadata", "x", 1), SR_OK);
+        ck_assert_int_eq(durable_remove(&env, "/t/.ep-1", &err), SR_OK);
+        ck_assert_int_eq(look("/t/.ep-1"), DURABLE_ABSENT);
+        bool is_whole = look("/chk-2/state") == DURABLE_FILE;
+        is_whole = is_whole && look("/chk-2/_metadata") == DURABLE_FILE;
+        ck_assert(is_whole || look("/chk-2") == DURABLE_ABSENT);
+        ck_assert_int_eq(is_whole, turn == 1);
+        ck_assert_int_eq(durable_make_dirs(&env, "/t/.ep-1/chk-2.gone", &err), SR_OK);
+        ck_assert_int_eq(disk_put(disk, "/t/.ep-1/chk-2.gone/state", "x", 1), SR_OK);
+    }
+    end();
+}
+END_TEST
+
 START_TEST(a_number_is_decimal_and_has_one_form)
 {
     uint64_t n = 0;
@@ -239,7 +271,8 @@ END_TEST
 
 UNIT_MAIN("durable", made_directories_outlive_a_power_loss,
           a_replaced_file_is_the_old_one_or_the_new_one, failing_to_look_is_not_absence,
-          a_tree_is_removed_and_absence_is_fine, a_number_is_decimal_and_has_one_form,
-          reading_has_a_bound, counters_are_read_as_written_or_refused,
+          a_tree_is_removed_and_absence_is_fine, nobody_gets_hold_of_what_is_half_removed,
+          a_number_is_decimal_and_has_one_form, reading_has_a_bound,
+          counters_are_read_as_written_or_refused,
           a_lock_names_its_holder_whatever_lies_in_the_file,
           a_lock_is_seized_only_from_a_holder_that_does_not_move)
