@@ -2,9 +2,9 @@
 
 #include <ftw.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "cli/letter_source.h"
 #include "cli/replay_ledger.h"
 #include "cli/replay_target.h"
 #include "cli/run.h"
@@ -107,8 +107,10 @@ static enum cli_exit replay_choose(struct replay *r, const char *const *chosen, 
         }
     }
     if (r->taken == 0) {
-        cli_note(c, "nothing to replay: %s replayed before",
-                 before == 1 ? "1 letter was" : arena_printf(c->arena, "%u letters were", before));
+        cli_note(c, "nothing to replay: %s",
+                 before == 0   ? "none of the letters can be"
+                 : before == 1 ? "1 letter was replayed before"
+                               : arena_printf(c->arena, "%u letters were replayed before", before));
         return hurdles > 0 && count > 0 ? CLI_FAILED : CLI_OK;
     }
     if (before > 0) cli_note(c, "%u were replayed before and are left out", before);
@@ -119,10 +121,10 @@ static enum cli_exit replay_choose(struct replay *r, const char *const *chosen, 
 
 static const char *replay_file(const struct replay *r, const struct job_step *source)
 {
-    return arena_printf(r->c->arena, "%s/%s.letters", r->dir, source->name.text);
+    return arena_printf(r->c->arena, "%s/%s.records", r->dir, source->name.text);
 }
 
-/* The records of one source, each with the newline that it had. */
+/* The records of one source. */
 static sr_rc replay_write_source(const struct replay *r, const struct job_step *source,
                                  struct sr_error *err)
 {
@@ -131,7 +133,11 @@ static sr_rc replay_write_source(const struct replay *r, const struct job_step *
     for (uint32_t i = 0; i < r->letters->count && is_ok; i++) {
         const struct letter_row *l = &r->letters->item[i];
         if (!r->is_taken[i] || strcmp(l->source, source->name.text) != 0) continue;
-        is_ok = bytes_put(&out, l->raw, l->raw_len) && bytes_put(&out, "\n", 1);
+        /* An empty line of CSV may be a record; an empty message is one to `raw` alone. */
+        bool is_line =
+            l->raw_len == 0 && source->format && strcmp(source->format->name, "raw") != 0;
+        is_ok = is_line ? letter_source_put(&out, "\n", 1)
+                        : letter_source_put(&out, l->raw, l->raw_len);
     }
     sr_rc rc = is_ok ? durable_replace(&r->c->env, replay_file(r, source),
                                        out.data ? (const void *)out.data : "", out.len, err)
@@ -167,33 +173,6 @@ static int replay_remove(const char *path, const struct stat *st, int kind, stru
 
 /* --- The job ---------------------------------------------------------------------------------- */
 
-/* A filesystem source of one file, with its options as they are by default. */
-static const struct job_step *replay_reader(struct replay *r, const char *path)
-{
-    struct cli *c = r->c;
-    struct faults *faults = arena_get(c->arena, sizeof(*faults));
-    if (!faults) return NULL;
-    faults_init(faults, c->arena);
-    json_t *name = json_string(path);
-    char *quoted = json_dumps(name, JSON_ENCODE_ANY);
-    json_decref(name);
-    const char *text =
-        quoted ? arena_printf(c->arena,
-                              "sources: {a: {connector: filesystem, path: %s, format: raw, schema: "
-                              "{b: BYTES}}}\nsinks: {z: {from: a, connector: blackhole}}\n",
-                              quoted)
-               : NULL;
-    free(quoted);
-    struct conf_input in = {
-        .env = &c->env, .path = "replay", .text = text, .work_dir = c->work_dir};
-    struct job *job = NULL;
-    if (!text || conf_read(&in, c->registry, faults, &job) != SR_OK) return NULL;
-    for (uint32_t i = 0; i < job->steps; i++) {
-        if (job->step[i].kind == JOB_SOURCE) return &job->step[i];
-    }
-    return NULL;
-}
-
 /* Its rows come as JSON; where it brought its columns, they are declared now. */
 static bool replay_as_json(struct job *job, struct job_step *s)
 {
@@ -224,14 +203,16 @@ static enum cli_exit replay_change(void *ctx, struct job *job)
     for (uint32_t i = 0; i < job->steps; i++) {
         struct job_step *s = &job->step[i];
         if (s->kind != JOB_SOURCE) continue;
-        const struct job_step *reader = replay_reader(r, replay_file(r, s));
-        if (!reader) return cli_fail(c, CLI_FAILED, "no source can be made of dead letters");
+        const struct sr_source_type *letters = letter_source_type(job->arena, s->source);
+        struct letter_source_conf *conf = arena_get(job->arena, sizeof(*conf));
+        if (!letters || !conf) return cli_fail(c, CLI_FAILED, "out of memory");
+        conf->path = replay_file(r, s);
         if (!s->format && !replay_as_json(job, s)) {
             return cli_fail(c, CLI_FAILED, "source '%s': no rows can be read from JSON",
                             s->name.text);
         }
-        s->source = reader->source;
-        s->conf = reader->conf;
+        s->source = letters;
+        s->conf = conf;
         s->rate_limit = 0;
     }
     const char *name = arena_printf(c->arena, "%s (replay %u)", job->name, r->number);

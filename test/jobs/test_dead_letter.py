@@ -284,3 +284,57 @@ def a_name_that_is_a_job_and_a_path_too_is_asked_back(p):
     done = ok(p.run("dead-letter", "list", "both", *store), 2)
     assert b"'both' is a job, and a path here" in done.stderr and b"./both" in done.stderr, done.stderr
     ok(p.run("dead-letter", "list", "./both", *store))
+
+
+@test
+def a_letter_is_one_record_of_its_replay_whatever_it_holds(p):
+    """Messages may hold newlines, a source may end records otherwise, and mended letters hold anything."""
+    job = p.write("job.yaml", """pipeline.name: whole
+sources: {in: {connector: filesystem, path: in, format: raw, schema: {line: STRING}}}
+transforms: {t: {from: in, select: ["CHAR_LENGTH(line) AS n", "SUBSTRING(line FROM 1 FOR 3) AS a"]}}
+sinks: {out: {from: t, connector: filesystem, path: out/, format: json}}
+dead-letter: {connector: filesystem, path: dead/}
+""")
+    p.write("in", "")
+    raws = [b"a\nb\n", b"", b"x" * 2_500_000 + b"\n", *(f"{i}\r\n".encode() for i in range(2000))]
+    letters = [{"time": "2026-01-01 00:00:00.000Z", "step": "t", "source": "in", "split": "in", "offset": i, "line": None,
+                "error": "no", "raw": base64.b64encode(raw).decode(), "attempt": 1} for i, raw in enumerate(raws)]
+    (p.dir / "dead").mkdir()
+    p.write("dead/part-1", "".join(json.dumps(letter) + "\n" for letter in letters))
+    done = ok(p.run("dead-letter", "replay", job))
+    assert f"read {len(raws):,} = written {len(raws):,} ".encode() in done.stderr, done.stderr
+    got = sorted((row["n"], row["a"]) for row in map(json.loads, rows(p)))
+    assert got == sorted((len(raw), raw[:3].decode()) for raw in raws), got[:5]
+    text = JOB.replace("{id: INT, d: STRING}", "{d: STRING}").replace("select: [id, ", "select: [").replace("out/", "lines/").replace("dead/", "bad/")
+    p.write("in.csv", "d\n2026-01-01\n\nx\n")
+    ok(p.run("run", p.write("lines.yaml", text)))
+    ok(p.run("dead-letter", "replay", p.write("fixed.yaml", text.replace("CAST(d AS DATE)", "CHAR_LENGTH(d)")), "-D", "sinks.out.path=again/"))
+    assert rows(p, "again") == ["0", "1"], "an empty line is a record of one column"
+
+
+@test
+def metadata_of_a_replayed_record_is_null_and_said_to_be(p):
+    """A letter has the bytes, not what its source knew beside them; of a connector that replays nothing, too."""
+    text = """pipeline.name: beside
+sources: {in: {connector: filesystem, path: in.json, format: json, on-error: dead-letter,
+               schema: "id BIGINT, file STRING METADATA FROM 'file.path', size BIGINT METADATA FROM 'file.size'"}}
+sinks: {out: {from: in, connector: filesystem, path: out/, format: json}}
+dead-letter: {connector: filesystem, path: dead/}
+"""
+    p.write("in.json", '{"id": "one"}\n')
+    ok(p.run("run", p.write("job.yaml", text)))
+    done = ok(p.run("dead-letter", "replay", p.write("fixed.yaml", text.replace("id BIGINT", "id STRING"))))
+    assert [json.loads(row) for row in rows(p)] == [{"id": "one", "file": None, "size": None}], rows(p)
+    assert b"columns of METADATA are NULL" in done.stderr, done.stderr
+    http = p.write("http.yaml", """pipeline.name: web
+execution.checkpointing: {interval: 1s, dir: ckpt}
+sources: {in: {connector: http, listen: "127.0.0.1:0", journal: j, format: json,
+               schema: "id STRING, sender STRING METADATA FROM 'remote-address'"}}
+sinks: {out: {from: in, connector: filesystem, path: web/, format: json}}
+dead-letter: {connector: filesystem, path: dead-web/}
+""")
+    (p.dir / "dead-web").mkdir()
+    (letter,) = (path.read_text() for path in (p.dir / "dead").glob("part-*"))
+    p.write("dead-web/part-1", letter)
+    ok(p.run("dead-letter", "replay", http))
+    assert [json.loads(row) for row in rows(p, "web")] == [{"id": "one", "sender": None}], rows(p, "web")
