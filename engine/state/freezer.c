@@ -42,6 +42,11 @@ void limbo_done(struct limbo *l)
     for (uint32_t i = 0; i < l->count; i++) {
         free(l->item[l->first + i].memory);
     }
+    limbo_forget(l);
+}
+
+void limbo_forget(struct limbo *l)
+{
     free(l->item);
     *l = (struct limbo){.item = NULL};
 }

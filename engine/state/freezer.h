@@ -70,6 +70,7 @@ void freezer_end_step(struct freezer_view *v);
 bool limbo_put(struct limbo *l, const struct limbo_item *item);
 /* The first one if no view from `oldest` on can read it any more. */
 bool limbo_take(struct limbo *l, uint32_t oldest, struct limbo_item *out);
-void limbo_done(struct limbo *l); /* frees memory that waits, and the list */
+void limbo_done(struct limbo *l);   /* frees memory that waits, and the list */
+void limbo_forget(struct limbo *l); /* frees the list */
 
 #endif

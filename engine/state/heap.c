@@ -55,18 +55,29 @@ static sr_rc heap_place(struct heap *h, uint32_t *place)
     return SR_OK;
 }
 
-static sr_rc heap_add_chunk(struct heap *h, uint32_t capacity, uint32_t *place)
+static void heap_free_chunk(struct heap *h, const struct heap_chunk *chunk)
 {
-    uint8_t *data = malloc(capacity);
-    if (!data) {
+    if (chunk->is_of_slab) {
+        slab_put(&h->slab, chunk->data);
+    } else {
+        free(chunk->data);
+    }
+}
+
+static sr_rc heap_add_chunk(struct heap *h, uint32_t capacity, bool is_of_slab, uint32_t *place)
+{
+    struct heap_chunk chunk = {.data = is_of_slab ? slab_take(&h->slab) : malloc(capacity),
+                               .capacity = capacity,
+                               .is_of_slab = is_of_slab};
+    if (!chunk.data) {
         return SR_ENOMEM;
     }
     sr_rc rc = heap_place(h, place);
     if (rc != SR_OK) {
-        free(data);
+        heap_free_chunk(h, &chunk);
         return rc;
     }
-    h->chunk[*place] = (struct heap_chunk){.data = data, .capacity = capacity};
+    h->chunk[*place] = chunk;
     h->bytes += capacity;
     return SR_OK;
 }
@@ -87,7 +98,7 @@ static sr_rc heap_take_small(struct heap *h, uint32_t len, uint32_t *at)
             capacity *= 2;
         }
         uint32_t place;
-        sr_rc rc = heap_add_chunk(h, capacity, &place);
+        sr_rc rc = heap_add_chunk(h, capacity, capacity == HEAP_CHUNK_MAX, &place);
         if (rc != SR_OK) {
             return rc;
         }
@@ -105,7 +116,7 @@ static sr_rc heap_take(struct heap *h, uint32_t len, uint32_t *at)
         return heap_take_small(h, len, at);
     }
     uint32_t place;
-    sr_rc rc = heap_add_chunk(h, len, &place);
+    sr_rc rc = heap_add_chunk(h, len, false, &place);
     if (rc == SR_OK) {
         h->chunk[place].used = len;
         *at = place << HEAP_OFFSET_BITS;
@@ -160,14 +171,19 @@ static bool heap_put_aside(struct heap *h, const struct limbo_item *item)
     return false;
 }
 
-void heap_init(struct heap *h) { *h = (struct heap){0}; }
+void heap_init(struct heap *h)
+{
+    *h = (struct heap){0};
+    slab_init(&h->slab, HEAP_CHUNK_MAX);
+}
 
 void heap_done(struct heap *h)
 {
     for (uint32_t i = 0; i < h->chunks; i++) {
-        free(h->chunk[i].data);
+        heap_free_chunk(h, &h->chunk[i]);
     }
     free(h->chunk);
+    slab_done(&h->slab);
     limbo_done(&h->limbo);
     heap_init(h);
 }

@@ -13,6 +13,7 @@
 #include <streamrun/error.h>
 
 #include "engine/state/freezer.h"
+#include "engine/state/slab.h"
 
 #define HEAP_SMALL_MAX  65536u
 #define HEAP_CLASSES    52u
@@ -26,6 +27,7 @@ struct heap_ref {
 struct heap_chunk {
     uint8_t *data; /* NULL: the place is free */
     uint32_t capacity, used;
+    bool is_of_slab; /* else it has memory of its own */
 };
 
 struct heap {
@@ -35,6 +37,7 @@ struct heap {
     uint32_t free[HEAP_CLASSES]; /* first free block of a class, plus one; 0: none */
     uint64_t bytes;              /* held */
     struct freezer *freezer;     /* NULL: never frozen */
+    struct slab slab;            /* chunks of the largest size for small blocks */
     struct limbo limbo;          /* blocks that a view may read, and nobody else */
 };
 

@@ -113,7 +113,7 @@ static sr_rc map_declare(struct state *s, struct map *m, const struct sr_map_def
     m->head.sorts = def->sorts;
     m->head.values = def->values;
     m->free = SR_SLOT_NONE;
-    m->freezer = m->heap.freezer = &s->freezer;
+    m->freezer = &s->freezer;
     m->has_seen_null = arena_array(a, columns + 1, sizeof(bool));
     m->borrowed = arena_array(a, columns + 1, sizeof(struct sr_column *));
     struct sr_map_column *column = arena_array(a, columns + 1, sizeof(*column));
@@ -134,6 +134,9 @@ static sr_rc map_declare(struct state *s, struct map *m, const struct sr_map_def
     }
     map_lay_out(m, column);
     m->head.column = column;
+    slab_init(&m->slab, (size_t)m->head.stride << m->head.shift);
+    heap_init(&m->heap);
+    m->heap.freezer = m->freezer;
     return index_init(&m->index);
 }
 
@@ -158,12 +161,10 @@ void map_free(struct map *m)
     if (!m) {
         return;
     }
-    for (uint32_t i = 0; i < m->pages; i++) {
-        free(m->head.page[i]);
-    }
     free(m->head.page);
     free(m->born);
-    limbo_done(&m->old_page);
+    limbo_forget(&m->old_page);
+    slab_done(&m->slab);
     index_done(&m->index);
     heap_done(&m->heap);
     timers_done(&m->timers);

@@ -54,6 +54,7 @@ struct map {
     bool *has_seen_null;        /* by column: compares of keys without NULLs are shorter */
     uint32_t pages, pages_room;
     uint32_t *born;        /* by page: the epoch it was made in */
+    struct slab slab;      /* of pages, old ones too */
     struct limbo old_page; /* that a view may read, and the map has no more */
     struct freezer *freezer;
     uint32_t used; /* slots from this one on were never used */

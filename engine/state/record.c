@@ -36,9 +36,9 @@ void record_own_page(struct map *m, uint32_t page)
 #endif
     size_t bytes = (size_t)m->head.stride << m->head.shift;
     struct limbo_item old = {.memory = m->head.page[page], .epoch = f->epoch};
-    uint8_t *own = malloc(bytes);
+    uint8_t *own = slab_take(&m->slab);
     if (!own || !limbo_put(&m->old_page, &old)) {
-        free(own);
+        slab_put(&m->slab, own);
         freezer_break(f);
         return;
     }
@@ -55,7 +55,7 @@ void record_settle(struct map *m, uint32_t count)
     freezer_reap(m->freezer);
     struct limbo_item old;
     while (count-- > 0 && limbo_take(&m->old_page, m->freezer->oldest, &old)) {
-        free(old.memory);
+        slab_put(&m->slab, old.memory);
     }
 }
 
@@ -80,7 +80,7 @@ static sr_rc record_add_page(struct map *m)
         m->born = born;
         m->pages_room = room;
     }
-    uint8_t *records = malloc((size_t)m->head.stride << m->head.shift);
+    uint8_t *records = slab_take(&m->slab);
     if (!records) {
         return SR_ENOMEM;
     }
