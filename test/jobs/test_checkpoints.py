@@ -105,14 +105,13 @@ def claim_modes_decide_who_deletes_what_was_restored_from(p):
             child.wait()
             assert (newest in [c["path"] for c in checkpoints(p, url)]) == (mode != "claim"), (mode, url)
         child = p.start("run", job, "-s", savepoint, "-D", "execution.state-recovery.claim-mode=CLAIM", "-D",
-                        "execution.checkpointing.num-retained=3")
+                        "execution.checkpointing.num-retained=100000")
         completed(p, "endless", 1)
         child.kill()
         child.wait()
         claimed = p.dir / "store.db.claimed" if "sqlite" in url else next((p.dir / "store").glob("*/claimed"))
-        if claimed.exists():  # a later run deletes what an earlier one claimed
-            assert os.path.exists(savepoint)
-        child = p.start("run", job, "--continue")
+        assert claimed.exists() and os.path.exists(savepoint)
+        child = p.start("run", job, "--continue")  # a later run deletes what an earlier one claimed
         wait_for("the savepoint is deleted", lambda: not os.path.exists(savepoint))
         wait_for("the claim is forgotten", lambda: not claimed.exists())
         child.kill()
