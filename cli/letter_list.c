@@ -102,6 +102,13 @@ static sr_rc letter_line(const struct cli *c, struct letter_list *l, const char 
     return rc == SR_OK ? rc : error_wrap(err, "%s:%llu", path, (unsigned long long)line);
 }
 
+/* gzip or zstd: the sink may pack what it writes. */
+static bool letter_is_packed(const char *first, size_t len)
+{
+    return (len >= 2 && memcmp(first, "\x1f\x8b", 2) == 0) ||
+           (len >= 4 && memcmp(first, "\x28\xb5\x2f\xfd", 4) == 0);
+}
+
 static sr_rc letter_file(const struct cli *c, struct letter_list *l, const char *path,
                          struct sr_error *err)
 {
@@ -111,8 +118,15 @@ static sr_rc letter_file(const struct cli *c, struct letter_list *l, const char 
     size_t room = 0;
     uint64_t line = 0;
     sr_rc rc = SR_OK;
-    while (rc == SR_OK && getline(&text, &room, f) > 0) {
+    ssize_t len = 0;
+    while (rc == SR_OK && (len = getline(&text, &room, f)) > 0) {
         line++;
+        if (line == 1 && letter_is_packed(text, (size_t)len)) {
+            rc = error_set(err, SR_EDATA,
+                           "%s is compressed: unpack it, and name what comes out (--letters PATH)",
+                           path);
+            break;
+        }
         if (text[strspn(text, " \t\r\n")]) rc = letter_line(c, l, path, line, text, err);
     }
     if (rc == SR_OK && ferror(f)) rc = error_errno(err, errno, "read", path);
@@ -132,6 +146,11 @@ static sr_rc letter_dir(const struct cli *c, struct letter_list *l, struct sr_er
         const char *path = arena_printf(c->arena, "%s/%s", l->path, *n);
         if (**n == '.' || !path || fs->stat(fs, path, &stat, err) != SR_OK) continue;
         if (stat.kind == SR_FILE_REGULAR) rc = letter_file(c, l, path, err);
+        if (stat.kind == SR_FILE_DIRECTORY && strchr(*n, '=')) {
+            rc = error_set(err, SR_EDATA,
+                           "%s is a partition: name it, or another one, itself (--letters PATH)",
+                           path);
+        }
     }
     fs->names_free(fs, names);
     return rc;

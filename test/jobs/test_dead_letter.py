@@ -338,3 +338,18 @@ dead-letter: {connector: filesystem, path: dead-web/}
     p.write("dead-web/part-1", letter)
     ok(p.run("dead-letter", "replay", http))
     assert [json.loads(row) for row in rows(p, "web")] == [{"id": "one", "sender": None}], rows(p, "web")
+
+
+@test
+def letters_that_cannot_be_read_back_as_they_lie_are_told_of(p):
+    """Packed ones, and those in partitions, of which each can be named."""
+    p.write("in.csv", INPUT)
+    for name, more, words in (("gz", "compression: gzip", b"is compressed: unpack it"), ("zst", "compression: zstd", b"is compressed: unpack it"),
+                              ("parts", "partition-keys: [step]", b"step=t is a partition: name it")):
+        job = p.write(f"{name}.yaml", JOB.replace("path: dead/", f"path: {name}/, {more}").replace("path: out/", f"path: out-{name}/"))
+        ok(p.run("run", job))
+        done = ok(p.run("dead-letter", "list", job), 1)
+        assert words in done.stderr and b"--letters" in done.stderr, done.stderr
+    fixed = p.write("fixed.yaml", FIXED.replace("path: dead/", "path: parts/, partition-keys: [step]"))
+    ok(p.run("dead-letter", "replay", fixed, "--letters", "parts/step=t"))
+    assert rows(p) == ["2,2026-01-02"], rows(p)
