@@ -46,6 +46,13 @@ bool http_listen_is_place(const char *text, const char **why)
     return http_listen_split(text, host, &port, why);
 }
 
+bool http_listen_is_any_port(const char *text)
+{
+    char host[HTTP_PLACE];
+    const char *port, *why;
+    return http_listen_split(text, host, &port, &why) && strtoul(port, NULL, 10) == 0;
+}
+
 static int http_listen_at(const struct addrinfo *a)
 {
     int one = 1;

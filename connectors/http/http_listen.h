@@ -14,6 +14,7 @@ struct http_listen {
 
 /* Is it "host:port", "[ipv6]:port" or ":port"? Else *why says what is wrong. */
 bool http_listen_is_place(const char *text, const char **why);
+bool http_listen_is_any_port(const char *text); /* port 0: one that is free */
 sr_rc http_listen(struct http_listen *out, const struct sr_host *host, const char *text,
                   struct sr_error *err);
 

@@ -101,9 +101,11 @@ static sr_rc http_source_check(const void *conf, const struct sr_schema *schema,
         (void)snprintf(err->words, sizeof(err->words), "%s", why);
         return err->rc;
     }
-    *caps = (struct sr_source_caps){.can_rewind = k->journal != NULL,
-                                    .parts_max = 1,
-                                    .resends = k->acknowledge.index == HTTP_CHECKPOINT};
+    *caps = (struct sr_source_caps){
+        .can_rewind = k->journal != NULL,
+        .parts_max = 1,
+        .resends = k->acknowledge.index == HTTP_CHECKPOINT,
+        .exclusive = {k->journal, http_listen_is_any_port(k->listen) ? NULL : k->listen}};
     return SR_OK;
 }
 

@@ -49,8 +49,10 @@ static sr_rc socket_check(const void *conf, const struct sr_schema *schema,
     (void)schema;
     (void)err;
     const struct socket_source_conf *c = conf;
-    *caps = (struct sr_source_caps){
-        .is_bounded = !c->may_reconnect, .can_rewind = c->journal != NULL, .parts_max = 1};
+    *caps = (struct sr_source_caps){.is_bounded = !c->may_reconnect,
+                                    .can_rewind = c->journal != NULL,
+                                    .parts_max = 1,
+                                    .exclusive = {c->journal}};
     return SR_OK;
 }
 

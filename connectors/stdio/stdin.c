@@ -40,8 +40,10 @@ static sr_rc stdin_check(const void *conf, const struct sr_schema *schema,
     (void)schema;
     (void)err;
     const struct stdin_conf *k = conf;
-    *caps = (struct sr_source_caps){
-        .is_bounded = true, .can_rewind = k->journal != NULL, .parts_max = 1};
+    *caps = (struct sr_source_caps){.is_bounded = true,
+                                    .can_rewind = k->journal != NULL,
+                                    .parts_max = 1,
+                                    .exclusive = {STDIN_NAME, k->journal}};
     return SR_OK;
 }
 

@@ -325,6 +325,41 @@ static void bind_check_exclusive(struct binder *b, const struct plan *p)
     }
 }
 
+/* Do both name something that one source alone may use? */
+static const char *bind_shared(const struct sr_source_caps *a, const struct sr_source_caps *b)
+{
+    enum { EXCLUSIVES = sizeof(a->exclusive) / sizeof(a->exclusive[0]) };
+    for (uint32_t i = 0; i < EXCLUSIVES; i++) {
+        for (uint32_t k = 0; k < EXCLUSIVES && a->exclusive[i]; k++) {
+            if (b->exclusive[k] && strcmp(a->exclusive[i], b->exclusive[k]) == 0) {
+                return a->exclusive[i];
+            }
+        }
+    }
+    return NULL;
+}
+
+/* What one source alone may use is named by no other: each would get a part of it. */
+static void bind_check_shared(struct binder *b, const struct plan *p)
+{
+    for (uint32_t n = 0; n < p->nodes; n++) {
+        const struct plan_node *node = &p->node[n];
+        for (uint32_t k = 0; node->kind == PLAN_SOURCE && k < n; k++) {
+            const struct plan_node *other = &p->node[k];
+            const struct job_step *source = bind_step_of(b->job, node);
+            const char *what = other->kind == PLAN_SOURCE
+                                   ? bind_shared(&other->source_caps, &node->source_caps)
+                                   : NULL;
+            if (!what || !source) continue;
+            bind_fault_at(b, bind_connector_place(source),
+                          "name another one, or have one source: any number of steps may name it "
+                          "in `from`",
+                          "SR0509: sources '%s' and '%s' both use %s, which one alone can",
+                          other->step, node->step, what);
+        }
+    }
+}
+
 static bool bind_prepare(struct binder *b)
 {
     b->graph = logic_graph_new(b->arena, b->job);
@@ -352,6 +387,7 @@ static void bind_plan(struct binder *b, const struct plan **out)
     bind_check_bounded(b, *out);
     bind_check_dead_letter(b, *out);
     bind_check_exclusive(b, *out);
+    bind_check_shared(b, *out);
 }
 
 sr_rc bind_job(const struct job *job, struct registry *registry, struct faults *faults,

@@ -25,8 +25,9 @@ const struct code_page bind_codes[] = {
     {"SR0508", "A target is complete only at the end, and the job has none.",
      "A plain file appears when all is read. Write into a directory, or read bounded sources only.",
      NULL},
-    {"SR0509", "Two sinks write the same place.",
-     "Only one of them would remain. Give one sink both inputs, or another place to one.",
+    {"SR0509", "Two sinks write the same place, or two sources take from it.",
+     "Only what one sink wrote would remain, and each source would get a part. Give one sink both "
+     "inputs, let all steps read from one source, or give one of them another place.",
      "from: [a, b]"},
     {"SR0510", "A job cannot be planned.",
      "The words say which step asks for something that cannot be had together.", NULL},

@@ -139,3 +139,18 @@ def more_columns_than_a_step_may_have_are_one_fault(p):
                                         f"transforms:\n  x:\n    from: e\n    select:\n{columns}"
                                         "sinks: {o: {from: x, connector: blackhole}}\n")), 3)
     assert done.stderr.count(b"error:") == 1 and b"more than 10000 columns" in done.stderr, done.stderr[-500:]
+
+
+@test
+def what_one_source_alone_can_use_is_shared_by_none(p):
+    """Two readers of a pipe tear its records, two of a journal or an address fail for ever."""
+    def said(a, b):
+        text = f"sources: {{a: {{{a}, format: raw, schema: {{x: STRING}}}}, b: {{{b}, format: raw, schema: {{x: STRING}}}}}}\n" \
+               "sinks: {o: {from: a, connector: blackhole}, p: {from: b, connector: blackhole}}\n"
+        return [f["message"] for f in json.loads(p.run("validate", "--json", p.write("two.yaml", text)).stdout).get("faults", [])]
+    http, socket, stdin = 'connector: http, listen: "127.0.0.1:%d"', "connector: socket, hostname: h, port: 1", "connector: stdin"
+    for a, b, what in ((stdin, stdin, "both use stdin"), (http % 8080, http % 8080, "both use 127.0.0.1:8080"),
+                       (http % 0 + ", journal: j", socket + ", journal: j", "/j, which one alone can")):
+        assert any(what in message for message in said(a, b)), (what, said(a, b))
+    for a, b in ((http % 0, http % 0), (http % 8080, http % 8081), (socket, socket), (stdin, http % 8080)):
+        assert not said(a, b), said(a, b)

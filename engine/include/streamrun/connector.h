@@ -51,6 +51,10 @@ struct sr_source_caps {
     /* Cannot rewind, but whoever sends is told of an acknowledged checkpoint, and sends again what
      * has none: at-least-once. */
     bool resends;
+    /* What this source alone may use, as people call it: a pipe, the directory of a journal, an
+     * address; two sources of a job that name the same are a fault. NULL: nothing. Live as long as
+     * the conf. */
+    const char *exclusive[2];
 };
 
 struct sr_source_open {
