@@ -227,10 +227,10 @@ static bool help_codes(const struct cli *c, const char *name)
 static bool help_is_type(const char *name)
 {
     static const char *const types[] = {
-        "types",   "type",    "BOOLEAN",   "TINYINT",       "SMALLINT",  "INT",
-        "INTEGER", "BIGINT",  "FLOAT",     "DOUBLE",        "DECIMAL",   "NUMERIC",
-        "CHAR",    "VARCHAR", "STRING",    "BINARY",        "VARBINARY", "BYTES",
-        "DATE",    "TIME",    "TIMESTAMP", "TIMESTAMP_LTZ", "MULTISET",  NULL};
+        "types",         "type",     "BOOLEAN",   "TINYINT",    "SMALLINT", "INT",  "INTEGER",
+        "BIGINT",        "FLOAT",    "DOUBLE",    "DECIMAL",    "NUMERIC",  "CHAR", "VARCHAR",
+        "STRING",        "BINARY",   "VARBINARY", "BYTES",      "DATE",     "TIME", "TIMESTAMP",
+        "TIMESTAMP_LTZ", "MULTISET", "VARIANT",   "STRUCTURED", NULL};
     uint32_t i = 0;
     while (types[i] && strcasecmp(types[i], name) != 0) {
         i++;

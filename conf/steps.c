@@ -71,7 +71,8 @@ static const char *const steps_kind[] = {"source", "transform", "sink"};
                "CREATE TABLE. Types are Flink's: BOOLEAN, TINYINT, SMALLINT, INT, BIGINT, FLOAT, "\
                "DOUBLE, DECIMAL(p, s), CHAR(n), VARCHAR(n), STRING, BINARY(n), VARBINARY(n), "   \
                "BYTES, DATE, TIME, TIMESTAMP(p), TIMESTAMP_LTZ(p), ARRAY<T>, MAP<K, V>, "        \
-               "MULTISET<T>, ROW<name T, ...>, each with NOT NULL or without; a computed column is "\
+               "MULTISET<T>, ROW<name T, ...>, STRUCTURED<'class', name T, ...>, VARIANT, each with "\
+               "NOT NULL or without; a computed column is "                                      \
                "`name: AS expression`.")
 
 const struct sr_opt steps_source_opts[] = {

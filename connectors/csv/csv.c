@@ -151,7 +151,7 @@ static sr_rc csv_check_schema(const struct sr_schema *schema, struct sr_error *e
         }
         return SR_ECONFIG;
     }
-    return node_check_schema(schema, "the csv format", err);
+    return node_check_schema(schema, false, "the csv format", err);
 }
 
 sr_rc csv_columns_init(struct csv_columns *k, const struct sr_format_open *o, struct sr_error *err)

@@ -129,7 +129,7 @@ size_t csv_nest_size(const struct csv_dialect *d, const struct sr_column *column
     size_t size = 1;
     for (uint32_t i = 0; i < column->children; i++) {
         const struct sr_column *k = column->child[i];
-        bool is_text = sr_is_text(k->type.kind) || sr_is_bytes(k->type.kind);
+        bool is_text = sr_has_bytes(k->type.kind);
         for (uint32_t at = span.from; at < span.to; at++) {
             uint32_t len = is_text ? ((const struct sr_span *)k->values)[at].len : 0;
             size += VALUE_TEXT_MAX + d->inner_len + d->null_len + (size_t)2 * len;

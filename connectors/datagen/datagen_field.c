@@ -33,7 +33,7 @@ static unsigned datagen_group(enum sr_kind kind)
     if (sr_is_number(kind) || sr_is_interval(kind)) {
         return DATAGEN_FOR_NUMBERS;
     }
-    if (sr_is_text(kind) || sr_is_bytes(kind)) {
+    if (sr_is_string(kind)) {
         return DATAGEN_FOR_TEXTS;
     }
     if (sr_is_nested(kind)) {
@@ -286,7 +286,7 @@ static void datagen_default(struct datagen_field *f, const struct sr_type *type,
     f->real_max = is_decimal               ? pow(10, type->length - type->scale)
                   : type->kind == SR_FLOAT ? (double)FLT_MAX
                                            : DBL_MAX;
-    bool is_text = sr_is_text(type->kind) || sr_is_bytes(type->kind);
+    bool is_text = sr_is_string(type->kind);
     bool is_bounded = is_text && type->length < DATAGEN_LENGTH_MAX;
     f->length = is_bounded                 ? (uint32_t)type->length
                 : sr_is_nested(type->kind) ? DATAGEN_ELEMENTS
@@ -338,7 +338,7 @@ static uint64_t datagen_most(const struct datagen_reading *r, const struct datag
 static const char *datagen_wrong(const struct datagen_conf *conf, const struct datagen_reading *r,
                                  const struct datagen_field *f)
 {
-    bool is_text = sr_is_text(f->type.kind) || sr_is_bytes(f->type.kind);
+    bool is_text = sr_is_string(f->type.kind);
     uint64_t bytes = is_text && f->length > 16 ? f->length : 16;
     if (datagen_most(r, f) * bytes > DATAGEN_VALUE_MAX && datagen_is_inside(r, f)) {
         return "there would be more than 64 MiB of it in one value: make a length smaller";

@@ -150,6 +150,7 @@ static uint32_t datagen_put_next(const struct datagen_field *f, struct sr_builde
     case SR_MULTISET:
     case SR_ROW:
     case SR_NULL:
+    case SR_VARIANT:
     case SR_KIND_COUNT:
         break;
     }
@@ -205,7 +206,7 @@ static bool datagen_is_same(const struct sr_column *c, uint32_t r, uint32_t s)
     if (!is_valid || !datagen_is_valid(c, s)) {
         return is_valid == datagen_is_valid(c, s);
     }
-    if (sr_is_text(c->type.kind) || sr_is_bytes(c->type.kind)) {
+    if (sr_is_string(c->type.kind)) {
         const struct sr_span *span = c->values, x = span[r], y = span[s];
         return x.len == y.len &&
                (x.len == 0 || memcmp(c->bytes->data + x.at, c->bytes->data + y.at, x.len) == 0);

@@ -43,7 +43,7 @@ static bool fs_parting_can_name(enum sr_kind kind)
 {
     bool is_real = kind == SR_FLOAT || kind == SR_DOUBLE;
     return !is_real && !sr_is_bytes(kind) && kind != SR_TIME && !sr_is_interval(kind) &&
-           !sr_is_nested(kind) && kind != SR_NULL;
+           !sr_is_nested(kind) && kind != SR_NULL && kind != SR_VARIANT;
 }
 
 bool fs_parting_has(const struct fs_sink_conf *conf, const char *column)
@@ -183,6 +183,7 @@ static const char *fs_parting_value(const struct sr_column *c, uint32_t r, char 
     case SR_MULTISET:
     case SR_ROW:
     case SR_NULL:
+    case SR_VARIANT:
     case SR_KIND_COUNT:
         break;
     }

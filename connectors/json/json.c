@@ -45,7 +45,6 @@ struct node *json_nodes(const struct sr_schema *s, const struct json_conf *conf,
 sr_rc json_check(const void *conf, const struct sr_schema *schema, bool is_write, uint32_t *flags,
                  struct sr_error *err)
 {
-    (void)is_write;
     const struct json_conf *k = conf;
     *flags = SR_FORMAT_LINES | SR_FORMAT_RESYNC;
     if (k->is_missing_fatal && k->is_lenient) {
@@ -57,7 +56,7 @@ sr_rc json_check(const void *conf, const struct sr_schema *schema, bool is_write
         }
         return SR_ECONFIG;
     }
-    return node_check_schema(schema, "the json format", err);
+    return node_check_schema(schema, is_write, "the json format", err);
 }
 
 static const struct sr_format_type json_type = {

@@ -50,7 +50,7 @@ sr_rc json_decode_open(void *dec, const struct sr_format_open *o, struct sr_erro
     x->is_missing_fatal = conf->is_missing_fatal;
     x->is_lenient = conf->is_lenient;
     x->columns = o->schema->fields - o->metadatas; /* the format's metadata are no members */
-    sr_rc rc = node_check_schema(o->schema, "the json format", err);
+    sr_rc rc = node_check_schema(o->schema, false, "the json format", err);
     if (rc != SR_OK) {
         return rc;
     }

@@ -25,7 +25,7 @@ sr_rc json_encode_open(void *enc, const struct sr_format_open *o, struct sr_erro
                                .null_key = (enum json_put_key)conf->map_null_key.index,
                                .null_literal = conf->map_null_literal};
     x->columns = o->schema->fields;
-    sr_rc rc = node_check_schema(o->schema, "the json format", err);
+    sr_rc rc = node_check_schema(o->schema, true, "the json format", err);
     if (rc != SR_OK) {
         return rc;
     }
@@ -55,7 +55,7 @@ static size_t json_encode_size(const struct json_encoder *x, const struct sr_enc
     for (uint32_t c = 0; c < x->columns; c++) {
         enum value_op op = x->node[c].value.op;
         size += ((size_t)x->key[c].len + VALUE_TEXT_MAX + 4) * e->count;
-        if (op != VALUE_TEXT && op != VALUE_BYTES) {
+        if (!value_has_bytes(op)) {
             continue;
         }
         const struct sr_span *span = e->view->col[c]->values;

@@ -53,6 +53,7 @@ static enum value_rc json_value_number(const struct json_decoder *x, const struc
     case VALUE_DATE:
     case VALUE_TIME:
     case VALUE_STAMP:
+    case VALUE_JSON:
     case VALUE_NESTED:
         return VALUE_BAD;
     }

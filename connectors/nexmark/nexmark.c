@@ -82,9 +82,9 @@ static const struct sr_opt nexmark_opts[] = {
            .doc = "All but one in so many auctions come from a hot seller."),
     SR_OPT_END};
 
-#define NEXMARK_STRING {SR_VARCHAR, true, SR_LENGTH_MAX, 0, 0, NULL}
-#define NEXMARK_BIGINT {SR_BIGINT, true, 0, 0, 0, NULL}
-#define NEXMARK_TIME   {SR_TIMESTAMP, true, 3, 0, 0, NULL}
+#define NEXMARK_STRING {SR_VARCHAR, true, SR_LENGTH_MAX, 0, 0, NULL, NULL}
+#define NEXMARK_BIGINT {SR_BIGINT, true, 0, 0, 0, NULL, NULL}
+#define NEXMARK_TIME   {SR_TIMESTAMP, true, 3, 0, 0, NULL, NULL}
 
 static const struct sr_field nexmark_bid_fields[] = {
     {"auction", NEXMARK_BIGINT}, {"bidder", NEXMARK_BIGINT}, {"price", NEXMARK_BIGINT}, {"channel", NEXMARK_STRING},

@@ -32,6 +32,7 @@ bool print_text_can(const struct sr_type *t)
     case SR_TIMESTAMP:
     case SR_TIMESTAMP_LTZ:
     case SR_NULL:
+    case SR_VARIANT:
     case SR_ARRAY:
     case SR_MAP:
     case SR_ROW:
@@ -168,6 +169,7 @@ static uint32_t print_text_short(char *to, const struct sr_column *c, uint32_t r
     case SR_BINARY:
     case SR_VARBINARY:
     case SR_NULL:
+    case SR_VARIANT:
     case SR_INTERVAL_MONTH:
     case SR_INTERVAL_SECOND:
     case SR_ARRAY:
@@ -189,7 +191,7 @@ static bool print_text_leaf(struct sr_out *out, const struct sr_column *c, uint3
     if (sr_is_bytes(c->type.kind)) {
         return print_text_binary(out, c, r);
     }
-    if (sr_is_text(c->type.kind)) {
+    if (sr_has_bytes(c->type.kind)) {
         uint32_t len = 0;
         const char *text = print_text_of(c, r, &len);
         return print_text_bytes(out, text, len);

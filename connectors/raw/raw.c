@@ -55,8 +55,7 @@ static sr_rc raw_fail(struct sr_error *err, const char *words, const char *what)
 
 static bool raw_can(const struct sr_type *t)
 {
-    return sr_is_text(t->kind) || sr_is_bytes(t->kind) ||
-           (t->kind >= SR_BOOLEAN && t->kind <= SR_DOUBLE);
+    return sr_is_string(t->kind) || (t->kind >= SR_BOOLEAN && t->kind <= SR_DOUBLE);
 }
 
 /* Columns and charset; the instance is to be closed in any case. */

@@ -36,6 +36,7 @@ const char *cell_declared(const struct sr_type *t)
     case SR_ARRAY:
     case SR_MAP:
     case SR_MULTISET:
+    case SR_VARIANT:
     case SR_ROW: /* as JSON: SQLite's json_extract and -> read it */
         return "TEXT";
     case SR_BINARY:
@@ -89,6 +90,7 @@ bool cell_fits(const struct sr_type *t, enum cell_affinity a)
     case SR_MAP:
     case SR_MULTISET:
     case SR_ROW:
+    case SR_VARIANT:
         return a == CELL_TEXT || a == CELL_BLOB;
     case SR_DATE:
     case SR_TIME:
@@ -145,8 +147,8 @@ static int cell_bind_bytes(sqlite3_stmt *s, int at, const struct sr_column *c, u
     if (len > INT32_MAX) {
         return SQLITE_TOOBIG;
     }
-    return sr_is_text(c->type.kind) ? sqlite3_bind_text(s, at, bytes, (int)len, SQLITE_STATIC)
-                                    : sqlite3_bind_blob(s, at, bytes, (int)len, SQLITE_STATIC);
+    return sr_is_bytes(c->type.kind) ? sqlite3_bind_blob(s, at, bytes, (int)len, SQLITE_STATIC)
+                                     : sqlite3_bind_text(s, at, bytes, (int)len, SQLITE_STATIC);
 }
 
 int cell_bind(sqlite3_stmt *s, int at, const struct sr_column *c, uint32_t r)
@@ -196,6 +198,7 @@ int cell_bind(sqlite3_stmt *s, int at, const struct sr_column *c, uint32_t r)
     case SR_MAP:
     case SR_MULTISET:
     case SR_ROW:
+    case SR_VARIANT:
     case SR_NULL:
     case SR_KIND_COUNT:
         return SQLITE_MISMATCH; /* cell_declared refused it */
@@ -205,7 +208,7 @@ int cell_bind(sqlite3_stmt *s, int at, const struct sr_column *c, uint32_t r)
 
 bool cell_equal(const struct sr_column *c, uint32_t r, uint32_t other)
 {
-    if (sr_is_text(c->type.kind) || sr_is_bytes(c->type.kind)) {
+    if (sr_has_bytes(c->type.kind)) {
         uint32_t len = 0, len_other = 0;
         const char *a = sr_text(c, r, &len);
         const char *b = sr_text(c, other, &len_other);

@@ -32,6 +32,7 @@ static enum value_rc cell_read_whole(struct sr_builder *b, uint32_t c, const str
     case VALUE_DATE:
     case VALUE_TIME:
     case VALUE_STAMP:
+    case VALUE_JSON:
     case VALUE_NESTED:
         break;
     }
@@ -65,6 +66,7 @@ static enum value_rc cell_read_real(struct sr_builder *b, uint32_t c, const stru
     case VALUE_DATE:
     case VALUE_TIME:
     case VALUE_STAMP:
+    case VALUE_JSON:
     case VALUE_NESTED:
         break;
     }
@@ -103,7 +105,8 @@ bool cell_type_init(struct cell_type *t, const struct sr_field *field)
     if (t->may_have_zone) {
         plain.type.kind = SR_TIMESTAMP;
     }
-    return !sr_is_nested(field->type.kind) && value_init(&t->value, &plain, how, MOMENT_SPACE) &&
+    return !sr_is_nested(field->type.kind) && field->type.kind != SR_VARIANT &&
+           value_init(&t->value, &plain, how, MOMENT_SPACE) &&
            value_init(&t->zoned, field, how | MOMENT_OFFSET, MOMENT_SPACE);
 }
 

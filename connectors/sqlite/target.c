@@ -156,7 +156,7 @@ sr_rc target_check(const struct sr_schema *schema, const char *table, struct sr_
         }
     }
     if (!words) {
-        return node_check_schema(schema, "SQLite", err);
+        return node_check_schema(schema, true, "SQLite", err);
     }
     err->rc = SR_ECONFIG;
     sqlite3_snprintf((int)sizeof(err->words), err->words, "'%s' %s", name, words);
@@ -370,17 +370,22 @@ static sr_rc target_step(struct target *t, sqlite3_stmt *s, int bound, uint64_t 
     return rc;
 }
 
-/* A nested value as JSON. */
-static int target_bind_json(struct target *t, int at, const struct sr_column *c, uint32_t r)
+/* A value of column `col` to place `at` of a statement; what is nested, and a VARIANT, as JSON. */
+static int target_bind(struct target *t, sqlite3_stmt *s, int at, uint32_t col,
+                       const struct sr_column *c, uint32_t r)
 {
+    bool is_json = sr_is_nested(c->type.kind) || c->type.kind == SR_VARIANT;
+    if (!is_json || !sr_is_valid(c, r)) {
+        return cell_bind(s, at, c, r);
+    }
     static const struct json_put how = {
         .decimal = VALUE_DECIMAL_PLAIN, .null_key = JSON_PUT_KEY_LITERAL, .null_literal = "null"};
     t->json.len = 0;
-    if (json_put_any(&how, &t->node[at - 1], c, r, &t->json) != JSON_PUT_OK) {
+    if (json_put_any(&how, &t->node[col], c, r, &t->json) != JSON_PUT_OK) {
         return SQLITE_NOMEM;
     }
     return t->json.len > INT32_MAX ? SQLITE_TOOBIG
-                                   : sqlite3_bind_text(t->insert, at, (const char *)t->json.data,
+                                   : sqlite3_bind_text(s, at, (const char *)t->json.data,
                                                        (int)t->json.len, SQLITE_TRANSIENT);
 }
 
@@ -389,9 +394,7 @@ static sr_rc target_insert(struct target *t, const struct sr_view *v, uint32_t r
 {
     int code = SQLITE_OK;
     for (uint32_t c = 0; code == SQLITE_OK && c < v->cols; c++) {
-        bool is_json = sr_is_nested(v->col[c]->type.kind) && sr_is_valid(v->col[c], r);
-        code = is_json ? target_bind_json(t, (int)c + 1, v->col[c], r)
-                       : cell_bind(t->insert, (int)c + 1, v->col[c], r);
+        code = target_bind(t, t->insert, (int)c + 1, c, v->col[c], r);
     }
     return target_step(t, t->insert, code, row, err);
 }
@@ -401,7 +404,8 @@ static sr_rc target_delete(struct target *t, const struct sr_view *v, uint32_t r
 {
     int code = t->delete ? SQLITE_OK : SQLITE_MISUSE;
     for (uint32_t i = 0; code == SQLITE_OK && i < t->schema->keys; i++) {
-        code = cell_bind(t->delete, (int)i + 1, v->col[t->schema->key[i]], r);
+        uint32_t c = t->schema->key[i];
+        code = target_bind(t, t->delete, (int)i + 1, c, v->col[c], r);
     }
     return target_step(t, t->delete, code, row, err);
 }

@@ -12,7 +12,7 @@ static inline bool bag_is_same(const struct sr_column *c, uint32_t a, uint32_t b
     if (!sr_is_valid(c, a) || !sr_is_valid(c, b)) {
         return sr_is_valid(c, a) == sr_is_valid(c, b);
     }
-    if (c->type.kind >= SR_CHAR && c->type.kind <= SR_VARBINARY) {
+    if (sr_has_bytes(c->type.kind)) {
         uint32_t len_a = 0, len_b = 0;
         const char *x = sr_text(c, a, &len_a), *y = sr_text(c, b, &len_b);
         return len_a == len_b && memcmp(x, y, len_a) == 0;

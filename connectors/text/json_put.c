@@ -90,10 +90,37 @@ static bool json_put_is_quoted(const struct value *v, const char *text, uint32_t
     case VALUE_DECIMAL:
     case VALUE_TEXT:
     case VALUE_BYTES:
+    case VALUE_JSON:
     case VALUE_NESTED:
         return false;
     }
     return false;
+}
+
+/* JSON as it stands, but for infinite numbers, which are in quotes as those of DOUBLE. */
+static char *json_put_json(char *to, const char *s, uint32_t len)
+{
+    static const char word[] = "Infinity";
+    bool is_inside = false;
+    for (uint32_t i = 0; i < len; i++) {
+        bool is_infinite = !is_inside && (s[i] == 'I' || (s[i] == '-' && s[i + 1] == 'I'));
+        if (is_infinite) {
+            uint32_t n = (uint32_t)sizeof(word) - (s[i] == 'I' ? 1 : 0);
+            *to++ = '"';
+            memcpy(to, s + i, n);
+            to += n;
+            *to++ = '"';
+            i += n - 1;
+            continue;
+        }
+        *to++ = s[i];
+        if (is_inside && s[i] == '\\') {
+            *to++ = s[++i];
+        } else if (s[i] == '"') {
+            is_inside = !is_inside;
+        }
+    }
+    return to;
 }
 
 char *json_put_value(const struct json_put *how, const struct value *v, const struct sr_column *c,
@@ -103,6 +130,10 @@ char *json_put_value(const struct json_put *how, const struct value *v, const st
     if (v->op == VALUE_TEXT) {
         const char *s = sr_text(c, r, &len);
         return json_put_string(to, s, len);
+    }
+    if (v->op == VALUE_JSON) {
+        const char *s = sr_text(c, r, &len);
+        return json_put_json(to, s, len);
     }
     if (v->op == VALUE_BYTES) {
         const char *s = sr_text(c, r, &len);

@@ -25,7 +25,7 @@ char *json_put_value(const struct json_put *how, const struct value *v, const st
                      uint32_t r, char *to);
 static inline size_t json_put_size(const struct value *v, const struct sr_column *c, uint32_t r)
 {
-    if (v->op != VALUE_TEXT && v->op != VALUE_BYTES) {
+    if (!value_has_bytes(v->op)) {
         return VALUE_TEXT_MAX + 4;
     }
     return (size_t)((const struct sr_span *)c->values)[r].len * JSON_PUT_ESCAPED_MAX + 4;

@@ -54,7 +54,7 @@ struct node *node_new(const struct sr_schema *schema, unsigned stamp, unsigned s
     return all;
 }
 
-static const char *node_trouble(const struct node *n)
+static const char *node_trouble(const struct node *n, bool may_be_json)
 {
     switch (n->value.type.kind) {
     case SR_ARRAY:
@@ -68,6 +68,8 @@ static const char *node_trouble(const struct node *n)
     case SR_NULL:
     case SR_KIND_COUNT:
         return "NULL";
+    case SR_VARIANT:
+        return may_be_json ? NULL : "VARIANT";
     case SR_BOOLEAN:
     case SR_TINYINT:
     case SR_SMALLINT:
@@ -100,7 +102,8 @@ static sr_rc node_fail(struct sr_error *err, sr_rc rc, const char *words)
     return rc;
 }
 
-sr_rc node_check_schema(const struct sr_schema *schema, const char *who, struct sr_error *err)
+sr_rc node_check_schema(const struct sr_schema *schema, bool may_be_json, const char *who,
+                        struct sr_error *err)
 {
     for (uint32_t c = 0; c < schema->fields; c++) {
         const struct sr_schema one = {.fields = 1, .field = &schema->field[c], .rowtime = -1};
@@ -111,7 +114,7 @@ sr_rc node_check_schema(const struct sr_schema *schema, const char *who, struct 
         }
         const char *trouble = NULL;
         for (uint32_t i = 0; i < count && !trouble; i++) {
-            trouble = node_trouble(&all[i]);
+            trouble = node_trouble(&all[i], may_be_json);
         }
         free(all);
         if (trouble) {

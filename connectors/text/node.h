@@ -27,7 +27,8 @@ struct node *node_new(const struct sr_schema *schema, unsigned stamp, unsigned s
 /* Refuses a schema with a type that cannot be text, at any depth: at plan time. Keys of MAPs must
  * be text, and MULTISETs cannot be. `who` ends the words: "the json
  * format". */
-sr_rc node_check_schema(const struct sr_schema *schema, const char *who, struct sr_error *err);
+sr_rc node_check_schema(const struct sr_schema *schema, bool may_be_json, const char *who,
+                        struct sr_error *err);
 
 /* As value_use_buffer, at any depth. */
 void node_use_buffer(struct sr_builder *b, struct sr_buffer *buffer);

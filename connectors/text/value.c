@@ -13,7 +13,7 @@
 void value_type_name(const struct sr_type *t, char out[48])
 {
     const char *word = sr_kind_word(t->kind);
-    bool is_text = sr_is_text(t->kind) || sr_is_bytes(t->kind);
+    bool is_text = sr_is_string(t->kind);
     if (t->kind == SR_DECIMAL) {
         (void)snprintf(out, 48, "DECIMAL(%d, %d)", t->length, t->scale);
     } else if (is_text && t->length == SR_LENGTH_MAX) {
@@ -51,6 +51,7 @@ static bool value_op_of(enum sr_kind kind, enum value_op *op)
         [SR_MULTISET] = VALUE_NESTED,
         [SR_ROW] = VALUE_NESTED,
         [SR_NULL] = -1,
+        [SR_VARIANT] = VALUE_JSON,
     };
     if (kind >= SR_KIND_COUNT || ops[kind] < 0) {
         return false;
@@ -248,6 +249,7 @@ enum value_rc value_put(struct sr_builder *b, uint32_t c, const struct value *v,
     case VALUE_STAMP:
         return value_put_stamp(b, c, v, s, len);
     case VALUE_TEXT:
+    case VALUE_JSON:
     case VALUE_NESTED:
         break;
     }
@@ -284,6 +286,7 @@ static const char *value_hint(const struct value *v, const char *s, uint32_t len
     case VALUE_F64:
     case VALUE_DECIMAL:
     case VALUE_TEXT:
+    case VALUE_JSON:
     case VALUE_NESTED:
         return "";
     }
@@ -385,6 +388,7 @@ uint32_t value_print(const struct value *v, const struct sr_column *c, uint32_t 
         return moment_put(to, instant_of_row(c, r), v->how_put);
     case VALUE_TEXT:
     case VALUE_BYTES:
+    case VALUE_JSON:
     case VALUE_NESTED:
         break;
     }

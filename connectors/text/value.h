@@ -25,6 +25,7 @@ enum value_op {
     VALUE_DATE,
     VALUE_TIME,
     VALUE_STAMP,
+    VALUE_JSON,  /* a VARIANT, which is JSON already; it is only written */
     VALUE_NESTED /* one with children: see node.h */
 };
 
@@ -50,6 +51,12 @@ enum value_rc {
     VALUE_MISSING, /* NULL where there must be a value */
     VALUE_MEMORY   /* the builder is broken */
 };
+
+/* Its values are spans into bytes, not short texts. */
+static inline bool value_has_bytes(enum value_op op)
+{
+    return op == VALUE_TEXT || op == VALUE_BYTES || op == VALUE_JSON;
+}
 
 /* False: the type is not one text; op is VALUE_NESTED when it has children. `stamp` and `stamp_put`
  * are MOMENT_SPACE and MOMENT_T, zones are added here for TIMESTAMP_LTZ: a Z, or MOMENT_OFFSET when
@@ -79,7 +86,7 @@ void value_words(char *words, size_t size, const struct value *v, enum value_rc 
 
 #define VALUE_TEXT_MAX 64u /* bytes that value_print writes at most */
 
-/* The text of row r, which is not NULL; not for VALUE_TEXT and VALUE_BYTES. Decimals stand as
+/* The text of row r, which is not NULL; not for one with value_has_bytes. Decimals stand as
  * number_put_stripped writes them, or with all digits of their scale. */
 enum value_decimal { VALUE_DECIMAL_JAVA, VALUE_DECIMAL_PLAIN, VALUE_DECIMAL_FULL };
 uint32_t value_print(const struct value *v, const struct sr_column *c, uint32_t r,

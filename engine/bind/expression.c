@@ -371,7 +371,7 @@ static const struct expr *bind_cast(struct scope *s, const struct ast *n)
     }
     bool is_count = e->type.kind <= SR_DECIMAL && e->type.kind >= SR_TINYINT &&
                     e->type.kind != SR_FLOAT && e->type.kind != SR_DOUBLE;
-    const struct expr *cast = is_count && type_is_interval(type.kind)
+    const struct expr *cast = is_count && sr_is_interval(type.kind)
                                   ? bind_cast_units(s, t->name, e, &err)
                                   : expr_cast(a, e, &type, n->is_try, &err);
     return cast ? cast : bind_refused(s, n, &err);

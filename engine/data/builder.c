@@ -13,10 +13,7 @@
  * an unwanted column goes to a scratch column that nobody sees. Behind those lie the flags that
  * `wanted` points to. */
 
-static bool builder_has_bytes(const struct sr_type *t)
-{
-    return sr_is_text(t->kind) || sr_is_bytes(t->kind);
-}
+static bool builder_has_bytes(const struct sr_type *t) { return sr_has_bytes(t->kind); }
 
 /* A column of NULLs; every value is zero, so that code which looks at all rows sees sane spans. */
 static struct sr_column *builder_nulls(struct sr_home *h, const struct sr_type *type, uint32_t rows)

@@ -15,7 +15,7 @@
  *   ARRAY, MULTISET, MAP: u32 count, then the elements (MAP: keys, then values); ROW: fields
  */
 
-static bool codec_is_bytes(enum sr_kind kind) { return sr_is_text(kind) || sr_is_bytes(kind); }
+static bool codec_is_bytes(enum sr_kind kind) { return sr_has_bytes(kind); }
 
 /* --- Writing --------------------------------------------------------------------------------- */
 

@@ -433,7 +433,7 @@ bool column_finish(struct sr_home *h, struct sr_column *c, uint32_t rows)
         struct sr_column *k = todo;
         todo = k->next;
         k->next = NULL;
-        bool has_bytes = sr_is_text(k->type.kind) || sr_is_bytes(k->type.kind);
+        bool has_bytes = sr_has_bytes(k->type.kind);
         if (has_bytes && !k->bytes && !column_grow_bytes(h, k, 1)) {
             return false;
         }

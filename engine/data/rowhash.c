@@ -54,6 +54,7 @@ static uint64_t rowhash_kind(enum sr_kind kind)
         [SR_MULTISET] = 19,
         [SR_ROW] = 20,
         [SR_NULL] = 21,
+        [SR_VARIANT] = 22,
     };
     return number[kind];
 }
@@ -128,6 +129,7 @@ static uint64_t rowhash_value(const struct sr_column *c, uint32_t r)
     case SR_VARCHAR:
     case SR_BINARY:
     case SR_VARBINARY:
+    case SR_VARIANT:
         return rowhash_text(c, r);
     case SR_ARRAY:
     case SR_MAP:
@@ -159,7 +161,7 @@ static void rowhash_gather(const struct sr_column *c, const uint32_t *restrict r
                            uint64_t *restrict value)
 {
     uint32_t size = sr_value_size(&c->type);
-    bool is_text = sr_is_text(c->type.kind) || sr_is_bytes(c->type.kind);
+    bool is_text = sr_has_bytes(c->type.kind);
     bool is_real = c->type.kind == SR_FLOAT || c->type.kind == SR_DOUBLE;
     if (sr_is_nested(c->type.kind)) {
         for (uint32_t i = 0; i < count; i++) {

@@ -1,5 +1,6 @@
 #include "engine/data/schema.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "engine/base/assert.h"
@@ -16,6 +17,45 @@ static int32_t type_default_length(enum sr_kind kind)
         return 10;
     }
     return sr_is_timestamp(kind) ? 6 : 0;
+}
+
+/* Words that Java keeps for itself. */
+static bool type_is_reserved(const char *word, size_t len)
+{
+    static const char *const words[] = {
+        "abstract",  "assert",       "boolean",  "break",      "byte",    "case",       "catch",
+        "char",      "class",        "const",    "continue",   "default", "do",         "double",
+        "else",      "enum",         "extends",  "false",      "final",   "finally",    "float",
+        "for",       "goto",         "if",       "implements", "import",  "instanceof", "int",
+        "interface", "long",         "native",   "new",        "null",    "package",    "private",
+        "protected", "public",       "return",   "short",      "static",  "strictfp",   "super",
+        "switch",    "synchronized", "this",     "throw",      "throws",  "transient",  "true",
+        "try",       "void",         "volatile", "while",      "_"};
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (strlen(words[i]) == len && memcmp(words[i], word, len) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool type_is_class(const char *name)
+{
+    for (const char *p = name;; p++) {
+        size_t len = strcspn(p, ".");
+        if (len == 0 || isdigit((unsigned char)*p) || type_is_reserved(p, len)) {
+            return false;
+        }
+        for (const char *end = p + len; p < end;
+             p++) { /* letters beyond ASCII are taken for such */
+            if ((unsigned char)*p < 0x80 && !isalnum((unsigned char)*p) && *p != '_' && *p != '$') {
+                return false;
+            }
+        }
+        if (!*p) {
+            return true;
+        }
+    }
 }
 
 struct sr_type type_of(enum sr_kind kind)
@@ -44,6 +84,10 @@ static bool type_equal_at(const struct sr_type *a, const struct sr_type *b, bool
         a->children != b->children || (with_nullability && a->is_nullable != b->is_nullable)) {
         return false;
     }
+    if (!a->class_name != !b->class_name ||
+        (a->class_name && strcmp(a->class_name, b->class_name) != 0)) {
+        return false;
+    }
     for (uint32_t i = 0; i < a->children; i++) {
         const struct sr_field *x = &a->child[i];
         const struct sr_field *y = &b->child[i];
@@ -65,6 +109,7 @@ static struct sr_type type_copy_at(struct arena *a, const struct sr_type *t, uin
 {
     sr_assert(depth <= TYPE_DEPTH_MAX);
     struct sr_type out = *t;
+    out.class_name = t->class_name ? arena_text(a, t->class_name) : NULL;
     if (t->children == 0) {
         return out;
     }

@@ -16,6 +16,8 @@ const char *type_text(struct arena *a, const struct sr_type *t);
 sr_rc type_parse(struct arena *a, const char *text, struct sr_type *out, uint32_t *at,
                  struct sr_error *err);
 bool type_equal(const struct sr_type *a, const struct sr_type *b, bool with_nullability);
+/* Is that a name of a class, as Java has them: "com.example.User"? */
+bool type_is_class(const char *name);
 struct sr_type type_of(enum sr_kind kind); /* nullable, Flink's default length */
 struct sr_type type_with(enum sr_kind kind, int32_t length, int32_t scale);
 struct sr_type type_copy(struct arena *a, const struct sr_type *t); /* deep */

@@ -28,13 +28,15 @@ static bool type_put_head(struct sr_out *o, const struct sr_type *t)
 {
     char text[64];
     const char *word = sr_kind_word(t->kind);
-    bool has_length = sr_is_text(t->kind) || sr_is_bytes(t->kind) || t->kind == SR_TIME ||
-                      sr_is_timestamp(t->kind);
+    bool has_length = sr_is_string(t->kind) || t->kind == SR_TIME || sr_is_timestamp(t->kind);
     if (t->kind == SR_VARCHAR && t->length == SR_LENGTH_MAX) {
         return type_put(o, "STRING");
     }
     if (t->kind == SR_VARBINARY && t->length == SR_LENGTH_MAX) {
         return type_put(o, "BYTES");
+    }
+    if (t->class_name) {
+        return type_put(o, "STRUCTURED");
     }
     if (t->kind == SR_DECIMAL) {
         (void)snprintf(text, sizeof(text), "%s(%d, %d)", word, t->length, t->scale);
@@ -47,6 +49,16 @@ static bool type_put_head(struct sr_out *o, const struct sr_type *t)
     return type_put(o, word);
 }
 
+/* 'a.b.Class', of a STRUCTURED type. */
+static bool type_put_class(struct sr_out *o, const char *name)
+{
+    bool is_put = type_put(o, "'");
+    for (const char *p = name; is_put && *p; p++) {
+        is_put = bytes_put(o, p, 1) && (*p != '\'' || bytes_put(o, p, 1));
+    }
+    return is_put && type_put(o, "', ");
+}
+
 /* NOLINTNEXTLINE(misc-no-recursion): bounded by TYPE_DEPTH_MAX */
 static bool type_put_text(struct sr_out *o, const struct sr_type *t, uint32_t depth)
 {
@@ -54,6 +66,7 @@ static bool type_put_text(struct sr_out *o, const struct sr_type *t, uint32_t de
     bool is_put = type_put_head(o, t);
     if (sr_is_nested(t->kind)) {
         is_put = is_put && type_put(o, "<");
+        is_put = is_put && (!t->class_name || type_put_class(o, t->class_name));
         for (uint32_t i = 0; is_put && i < t->children; i++) {
             is_put = i == 0 || type_put(o, ", ");
             is_put = is_put && (t->kind != SR_ROW || type_put_name(o, t->child[i].name));
@@ -249,6 +262,7 @@ static bool type_simple(const char *word, struct sr_type *t)
         {"INT", SR_INT},         {"INTEGER", SR_INT},     {"BIGINT", SR_BIGINT},
         {"FLOAT", SR_FLOAT},     {"DOUBLE", SR_DOUBLE},   {"STRING", SR_VARCHAR},
         {"BYTES", SR_VARBINARY}, {"DATE", SR_DATE},       {"NULL", SR_NULL},
+        {"VARIANT", SR_VARIANT},
     };
     for (uint32_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         if (strcasecmp(word, table[i].word) == 0) {
@@ -287,7 +301,7 @@ static sr_rc type_unknown(struct type_reader *p, const char *at, const char *wor
         "BOOLEAN", "TINYINT",   "SMALLINT", "INT",      "INTEGER", "BIGINT",        "FLOAT",
         "DOUBLE",  "DECIMAL",   "NUMERIC",  "CHAR",     "VARCHAR", "STRING",        "BINARY",
         "BYTES",   "VARBINARY", "DATE",     "TIME",     "ARRAY",   "TIMESTAMP_LTZ", "TIMESTAMP",
-        "MAP",     "MULTISET",  "ROW",      "INTERVAL", NULL};
+        "MAP",     "MULTISET",  "ROW",      "INTERVAL", "VARIANT", "STRUCTURED",    NULL};
     char upper[TYPE_WORD_MAX] = {0};
     for (size_t i = 0; i < sizeof(upper) - 1 && word[i]; i++) {
         bool is_small = word[i] >= 'a' && word[i] <= 'z';
@@ -392,21 +406,30 @@ static sr_rc type_name(struct type_reader *p, const char **out)
     return SR_OK;
 }
 
-/* A field's comment, 'it''s like this'; it is no part of the type. */
-static sr_rc type_comment(struct type_reader *p)
+/* 'it''s like this', if there is one; *out stays without. NULL as `out`: nobody wants it. */
+static sr_rc type_quoted(struct type_reader *p, const char **out)
 {
     type_skip(p);
     const char *begin = p->at;
     if (*begin != '\'') {
         return SR_OK;
     }
+    size_t len = 0;
+    char *text = out ? arena_get(p->arena, strlen(begin) + 1) : NULL;
     for (p->at++; *p->at && (*p->at != '\'' || p->at[1] == '\''); p->at++) {
         p->at += *p->at == '\'' ? 1 : 0;
+        if (text) {
+            text[len++] = *p->at;
+        }
     }
     if (*p->at != '\'') {
         return type_fault(p, begin, "this quote is not closed");
     }
     p->at++;
+    if (text) {
+        text[len] = '\0';
+        *out = text;
+    }
     return SR_OK;
 }
 
@@ -445,20 +468,16 @@ static sr_rc type_element(struct type_reader *p, uint32_t depth, bool is_row, st
     out->name = "";
     sr_rc rc = is_row ? type_name(p, &out->name) : SR_OK;
     rc = rc == SR_OK ? type_read(p, depth + 1, &out->type) : rc;
-    return rc == SR_OK && is_row ? type_comment(p) : rc;
+    return rc == SR_OK && is_row ? type_quoted(p, NULL) : rc; /* a comment is no part of it */
 }
 
-/* Elements between < and > (of a ROW: ( and ) too), `wanted` of them, or any number for 0.
+/* Elements up to `close`, `wanted` of them, or any number for 0.
  * NOLINTNEXTLINE(misc-no-recursion): bounded by TYPE_DEPTH_MAX */
-static sr_rc type_children(struct type_reader *p, uint32_t depth, uint32_t wanted,
-                           struct sr_type *t)
+static sr_rc type_fields(struct type_reader *p, uint32_t depth, uint32_t wanted, const char *close,
+                         struct sr_type *t)
 {
     bool is_row = t->kind == SR_ROW;
-    const char *close = is_row && type_take(p, "(") ? ")" : ">";
-    sr_rc rc = *close == ')' ? SR_OK : type_expect(p, "<");
-    if (rc == SR_OK && is_row && type_take(p, close)) {
-        return SR_OK; /* ROW<> */
-    }
+    sr_rc rc = SR_OK;
     struct sr_field *field = NULL;
     uint32_t count = 0;
     while (rc == SR_OK && (count == 0 || count != wanted)) {
@@ -481,6 +500,48 @@ static sr_rc type_children(struct type_reader *p, uint32_t depth, uint32_t wante
     t->children = count;
     t->child = field;
     return rc == SR_OK ? type_expect(p, close) : rc;
+}
+
+/* Elements between < and > (of a ROW: ( and ) too), `wanted` of them, or any number for 0.
+ * NOLINTNEXTLINE(misc-no-recursion): bounded by TYPE_DEPTH_MAX */
+static sr_rc type_children(struct type_reader *p, uint32_t depth, uint32_t wanted,
+                           struct sr_type *t)
+{
+    const char *close = t->kind == SR_ROW && type_take(p, "(") ? ")" : ">";
+    sr_rc rc = *close == ')' ? SR_OK : type_expect(p, "<");
+    if (rc != SR_OK || (t->kind == SR_ROW && type_take(p, close))) {
+        return rc; /* ROW<> */
+    }
+    return type_fields(p, depth, wanted, close, t);
+}
+
+/* STRUCTURED<'a.b.Class', field type, ...>: a ROW of that class.
+ * NOLINTNEXTLINE(misc-no-recursion): bounded by TYPE_DEPTH_MAX */
+static sr_rc type_structured(struct type_reader *p, uint32_t depth, struct sr_type *t)
+{
+    *t = type_of(SR_ROW);
+    sr_rc rc = type_expect(p, "<");
+    type_skip(p);
+    const char *begin = p->at;
+    const char *name = NULL;
+    rc = rc == SR_OK ? type_quoted(p, &name) : rc;
+    if (rc == SR_OK && !name) {
+        return arena_is_broken(p->arena)
+                   ? SR_OK /* which the caller looks at */
+                   : type_fault(p, begin, "the name of a class is expected here, in quotes");
+    }
+    if (rc == SR_OK && !type_is_class(name)) {
+        return type_fault(p, begin, "that is no name of a class, as in 'com.example.User'");
+    }
+    t->class_name = name;
+    if (rc != SR_OK || type_take(p, ">")) {
+        return rc;
+    }
+    rc = type_expect(p, ",");
+    if (rc != SR_OK || type_take(p, ">")) {
+        return rc; /* as a class without fields is printed */
+    }
+    return type_fields(p, depth, 0, ">", t);
 }
 
 static sr_rc type_nullability(struct type_reader *p, struct sr_type *t)
@@ -544,6 +605,8 @@ static sr_rc type_read(struct type_reader *p, uint32_t depth, struct sr_type *t)
     } else if (strcasecmp(word, "MAP") == 0) {
         *t = type_of(SR_MAP);
         rc = type_children(p, depth, 2, t);
+    } else if (strcasecmp(word, "STRUCTURED") == 0) {
+        rc = type_structured(p, depth, t);
     } else if (strcasecmp(word, "ROW") == 0) {
         *t = type_of(SR_ROW);
         rc = type_children(p, depth, 0, t);

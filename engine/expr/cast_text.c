@@ -266,10 +266,10 @@ const struct kernel *cast_from_text(const struct sr_type *to)
     if (to->kind <= SR_DECIMAL) {
         return numbers[to->kind];
     }
-    return to->kind == SR_DATE       ? &cast_k_text_date
-           : to->kind == SR_TIME     ? &cast_k_text_time
-           : type_is_stamp(to->kind) ? &cast_k_text_stamp
-                                     : NULL;
+    return to->kind == SR_DATE         ? &cast_k_text_date
+           : to->kind == SR_TIME       ? &cast_k_text_time
+           : sr_is_timestamp(to->kind) ? &cast_k_text_stamp
+                                       : NULL;
 }
 
 /* --- To text. --------------------------------------------------------------------------------- */
@@ -429,10 +429,10 @@ const struct kernel *cast_to_text(const struct sr_type *from, const struct sr_ty
 {
     if (sr_is_bytes(to->kind)) {
         bool is_kept = to->kind == SR_VARBINARY && to->length == SR_LENGTH_MAX;
-        return !type_is_string(from->kind) ? NULL
-               : !is_kept                  ? &cast_k_to_bytes
-               : sr_is_bytes(from->kind)   ? &cast_alias
-                                           : &cast_k_text_same;
+        return !sr_is_string(from->kind) ? NULL
+               : !is_kept                ? &cast_k_to_bytes
+               : sr_is_bytes(from->kind) ? &cast_alias
+                                         : &cast_k_text_same;
     }
     if (sr_is_text(from->kind)) {
         return cast_between_text(from, to);

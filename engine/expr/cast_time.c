@@ -110,17 +110,17 @@ static const struct kernel cast_k_instant_stamp = {.run = cast_instant_stamp,
 
 static const struct kernel *cast_instant(const struct sr_type *from, const struct sr_type *to)
 {
-    if (type_is_stamp(to->kind)) {
-        return type_is_stamp(from->kind) ? &cast_k_instant_stamp
-               : from->kind == SR_DATE   ? &cast_k_date_instant
-                                         : &cast_k_time_instant;
+    if (sr_is_timestamp(to->kind)) {
+        return sr_is_timestamp(from->kind) ? &cast_k_instant_stamp
+               : from->kind == SR_DATE     ? &cast_k_date_instant
+                                           : &cast_k_time_instant;
     }
     return to->kind == SR_DATE ? &cast_k_instant_date : &cast_k_instant_time;
 }
 
 static bool cast_is_long(const struct sr_type *t)
 {
-    return type_is_stamp(t->kind) && t->length > INSTANT_DIGITS_SMALL;
+    return sr_is_timestamp(t->kind) && t->length > INSTANT_DIGITS_SMALL;
 }
 
 /* --- Which one. ------------------------------------------------------------------------------- */
@@ -136,7 +136,7 @@ static const struct kernel cast_k_time_cut = {.run = cast_time_cut, .flags = KER
 
 static const struct kernel *cast_plain_stamp(const struct sr_type *from, const struct sr_type *to)
 {
-    if (type_is_stamp(from->kind)) {
+    if (sr_is_timestamp(from->kind)) {
         return from->length <= to->length ? &cast_k_stamp_same : &cast_k_stamp_cut;
     }
     return from->kind == SR_DATE   ? &cast_k_date_stamp
@@ -150,13 +150,13 @@ static const struct kernel *cast_plain(const struct sr_type *from, const struct 
     if (cast_is_long(from) || cast_is_long(to)) {
         return cast_instant(from, to);
     }
-    if (type_is_stamp(to->kind)) {
+    if (sr_is_timestamp(to->kind)) {
         return cast_plain_stamp(from, to);
     }
     if (from->kind == to->kind) {
         return from->kind == SR_TIME && from->length != to->length ? &cast_k_time_cut : &cast_alias;
     }
-    if (!type_is_stamp(from->kind)) {
+    if (!sr_is_timestamp(from->kind)) {
         return NULL;
     }
     return to->kind == SR_DATE   ? &cast_k_stamp_date
@@ -169,7 +169,7 @@ static const struct kernel *cast_plain(const struct sr_type *from, const struct 
 /* What the value is on the clock that it stands for. */
 static struct sr_instant cast_clock(const struct sr_column *c, uint32_t r)
 {
-    if (type_is_stamp(c->type.kind)) {
+    if (sr_is_timestamp(c->type.kind)) {
         return instant_get(c, r);
     }
     int64_t v = ((const int32_t *)c->values)[r];

@@ -102,7 +102,7 @@ static void compile_fill(const struct expr *e, struct sr_column *c, uint32_t row
     if (e->type.kind == SR_FLOAT) {
         float f = (float)e->value.d;
         memcpy(value, &f, sizeof(f));
-    } else if (type_is_string(e->type.kind)) {
+    } else if (sr_has_bytes(e->type.kind)) {
         struct sr_span span = {0, e->text_len};
         memcpy(value, &span, sizeof(span));
     } else {
@@ -134,7 +134,7 @@ static uint32_t compile_constant(struct code *code, const struct expr *e)
             column_set_null(c, i);
         }
     }
-    if (type_is_string(e->type.kind)) {
+    if (sr_has_bytes(e->type.kind)) {
         c->bytes = e->text_len > 0 && !e->is_null ? buffer_new(code->home, e->text_len)
                                                   : buffer_hold(code->empty);
         if (!c->bytes) {
@@ -159,7 +159,7 @@ static bool compile_is_blend(const struct expr *e)
 {
     bool is_choice = cond_of(e) == COND_CASE || cond_of(e) == COND_COALESCE;
     return is_choice && e->args <= COMPILE_BLEND_MAX && !sr_is_nested(e->type.kind) &&
-           !type_is_string(e->type.kind);
+           !sr_has_bytes(e->type.kind);
 }
 
 /* Nothing in it can fail, and all of it is cheap: not worth a narrower selection. */

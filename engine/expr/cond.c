@@ -131,7 +131,7 @@ static void cond_blend(struct call *k, const uint8_t *by, const struct sr_column
         cond_blend_wide(k, by, a->values, b->values);
         break;
     }
-    if (type_is_string(k->out->type.kind) && !k->out->bytes) {
+    if (sr_has_bytes(k->out->type.kind) && !k->out->bytes) {
         k->out->bytes = buffer_hold(a->bytes);
         k->out->bytes_used = a->bytes->capacity; /* not ours to write behind */
     }

@@ -286,7 +286,7 @@ static const struct expr *expr_unrounded(const struct expr *e, enum sr_kind to)
     bool is_float = to == SR_DOUBLE && e->type.kind == SR_FLOAT && e->kind == EXPR_CALL &&
                     e->func == cast_func(false);
     bool is_literal =
-        is_float && e->arg[0]->kind == EXPR_LITERAL && type_is_number(e->arg[0]->type.kind);
+        is_float && e->arg[0]->kind == EXPR_LITERAL && sr_is_number(e->arg[0]->type.kind);
     return is_literal ? e->arg[0] : e;
 }
 
@@ -370,7 +370,7 @@ static bool expr_equal_literal(const struct expr *a, const struct expr *b)
     if (a->is_null || b->is_null) {
         return a->is_null == b->is_null;
     }
-    if (type_is_string(a->type.kind)) {
+    if (sr_has_bytes(a->type.kind)) {
         return a->text_len == b->text_len &&
                (a->text_len == 0 || memcmp(a->text, b->text, a->text_len) == 0);
     }

@@ -114,6 +114,8 @@ static const char *text_literal(struct arena *a, const struct expr *e)
         return arena_printf(a, "INTERVAL '%lld' MONTH", (long long)e->value.i);
     case SR_INTERVAL_SECOND:
         return text_interval(a, e->value.i);
+    case SR_VARIANT:
+        return arena_printf(a, "PARSE_JSON(%s)", text_quoted(a, "", v.text, v.len));
     case SR_BINARY:
     case SR_VARBINARY:
         return v.text;

@@ -214,7 +214,7 @@ static const char *const extract_names[EXTRACT_UNITS] = {
 
 static const struct kernel *extract_kernels(const struct sr_type *t)
 {
-    if (type_is_stamp(t->kind)) {
+    if (sr_is_timestamp(t->kind)) {
         return extract_k_stamp;
     }
     return t->kind == SR_DATE              ? extract_k_date
@@ -230,7 +230,7 @@ static bool extract_bind_unit(struct bind_call *b, const struct kernel *kernels,
     if (!kernels[unit].run) {
         return bind_fails(b, "%s has no %s", type_text(b->arena, t), extract_names[unit]);
     }
-    bool is_long = type_is_stamp(t->kind) && t->length > 6;
+    bool is_long = sr_is_timestamp(t->kind) && t->length > 6;
     if (is_long && unit != EXTRACT_NANOSECOND) {
         struct sr_type micros = type_with(t->kind, 6, 0);
         b->arg[1] = expr_cast(b->arena, b->arg[1], &micros, false, b->err);

@@ -130,13 +130,13 @@ static const struct kernel extreme_k_text[2] = {{.run = extreme_least_text},
 
 static const struct kernel *extreme_kernel(const struct sr_type *t)
 {
-    if (type_is_string(t->kind)) {
+    if (sr_is_string(t->kind)) {
         return extreme_k_text;
     }
     if (t->kind == SR_DECIMAL && t->length > SR_DECIMAL_SMALL) {
         return extreme_k_wide;
     }
-    if (type_is_stamp(t->kind) && t->length > INSTANT_DIGITS_SMALL) {
+    if (sr_is_timestamp(t->kind) && t->length > INSTANT_DIGITS_SMALL) {
         return extreme_k_instant;
     }
     switch (t->kind == SR_BOOLEAN ? 0u : sr_value_size(t)) {
@@ -162,6 +162,9 @@ bool extreme_bind(struct bind_call *b, bool is_greatest)
         if (!promote_branch(&b->type, &b->arg[i]->type, &b->type)) {
             return false;
         }
+    }
+    if (b->type.kind == SR_VARIANT) {
+        return bind_fails(b, "VARIANTs are the same or not, and have no order");
     }
     if (sr_is_bytes(b->type.kind)) {
         return bind_fails(b, "%s does not take bytes, as in Flink", b->func->name);

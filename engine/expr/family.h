@@ -66,8 +66,10 @@ struct func_family {
 extern const struct func_family func_arith, func_compare, func_cond, func_math, func_text,
     func_regex, func_time, func_clock, func_span, func_cast, func_code, func_word, func_url,
     func_random, func_json, func_json_make, func_nest, func_array, func_map, func_split,
-    func_printf;
+    func_printf, func_variant, func_object;
 
+/* variant[key] and variant[number]: func_variant.c. */
+bool variant_bind_item(struct bind_call *b);
 /* A TIMESTAMP_LTZ read as if in UTC, and the time zone that it was meant in: func_clock.c. */
 extern const struct kernel clock_k_meant;
 

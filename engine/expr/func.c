@@ -11,9 +11,10 @@
 #include "engine/expr/promote.h"
 
 static const struct func_family *const func_families[] = {
-    &func_arith, &func_compare,   &func_cond, &func_math,  &func_text, &func_regex, &func_time,
-    &func_clock, &func_span,      &func_cast, &func_code,  &func_word, &func_url,   &func_random,
-    &func_json,  &func_json_make, &func_nest, &func_array, &func_map,  &func_split, &func_printf};
+    &func_arith, &func_compare, &func_cond,   &func_math,      &func_text,  &func_regex,
+    &func_time,  &func_clock,   &func_span,   &func_cast,      &func_code,  &func_word,
+    &func_url,   &func_random,  &func_json,   &func_json_make, &func_nest,  &func_array,
+    &func_map,   &func_split,   &func_printf, &func_variant,   &func_object};
 
 #define FUNC_FAMILIES (sizeof(func_families) / sizeof(func_families[0]))
 
@@ -80,9 +81,9 @@ sr_rc agg_bind(const char *name, const struct expr *arg, struct agg *out, struct
                          f->forms);
     }
     const struct sr_type *t = &arg->type;
-    bool is_ordered = type_is_number(t->kind) || t->kind == SR_BOOLEAN || sr_is_text(t->kind) ||
-                      t->kind == SR_DATE || t->kind == SR_TIME || type_is_stamp(t->kind);
-    bool is_good = f->kind == AGG_MIN || f->kind == AGG_MAX ? is_ordered : type_is_number(t->kind);
+    bool is_ordered = sr_is_number(t->kind) || t->kind == SR_BOOLEAN || sr_is_text(t->kind) ||
+                      t->kind == SR_DATE || t->kind == SR_TIME || sr_is_timestamp(t->kind);
+    bool is_good = f->kind == AGG_MIN || f->kind == AGG_MAX ? is_ordered : sr_is_number(t->kind);
     if (!is_good) {
         return agg_refuse(f, t, err);
     }
@@ -198,18 +199,18 @@ static bool func_arg_fits(struct bind_call *b, uint32_t i, char letter)
     case 's':
         return sr_is_text(kind);
     case 'y':
-        return type_is_string(kind);
+        return sr_is_string(kind);
     case 'b':
         return kind == SR_BOOLEAN;
     case 'i':
         to.kind = SR_INT;
-        return type_is_integer(kind) && kind <= SR_INT && bind_coerce(b, i, &to);
+        return sr_is_integer(kind) && kind <= SR_INT && bind_coerce(b, i, &to);
     case 'l':
         to.kind = SR_BIGINT;
-        return type_is_integer(kind) && bind_coerce(b, i, &to);
+        return sr_is_integer(kind) && bind_coerce(b, i, &to);
     default:
         to.kind = SR_DOUBLE;
-        return type_is_number(kind) && bind_coerce(b, i, &to);
+        return sr_is_number(kind) && bind_coerce(b, i, &to);
     }
 }
 

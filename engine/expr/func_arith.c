@@ -282,7 +282,7 @@ static bool arith_bind_minus(struct bind_call *b)
         [SR_FLOAT] = &arith_k_minus_f32,  [SR_DOUBLE] = &arith_k_minus_f64};
     const struct sr_type *t = &b->arg[0]->type;
     b->type = *t;
-    if (type_is_number(t->kind) && t->kind != SR_DECIMAL) {
+    if (sr_is_number(t->kind) && t->kind != SR_DECIMAL) {
         b->kernel = by_kind[t->kind];
     } else if (t->kind == SR_DECIMAL) {
         b->kernel = t->length > SR_DECIMAL_SMALL ? &arith_k_minus_wide : &arith_k_minus_i64;
@@ -303,7 +303,7 @@ static bool arith_bind_sign(struct bind_call *b)
         return arith_bind_minus(b);
     }
     b->whole = b->arg[0];
-    return type_is_number(b->arg[0]->type.kind) || type_is_interval(b->arg[0]->type.kind);
+    return sr_is_number(b->arg[0]->type.kind) || sr_is_interval(b->arg[0]->type.kind);
 }
 
 static const struct func arith_funcs[] = {

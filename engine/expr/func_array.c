@@ -195,7 +195,7 @@ static bool array_bind_arrays(struct bind_call *b)
 /* Beside NaN nothing is less or more. */
 static int array_order(const struct sr_column *c, uint32_t a, uint32_t b)
 {
-    bool is_real = type_is_approx(c->type.kind);
+    bool is_real = sr_is_approx(c->type.kind);
     bool is_nan = is_real && (!nest_equal(c, a, c, a) || !nest_equal(c, b, c, b));
     return is_nan ? 0 : nest_order(c, a, c, b);
 }
@@ -225,10 +225,15 @@ static void array_max(struct call *k) { array_extreme(k, 1); }
 static const struct kernel array_k_extreme[2] = {{.run = array_min, .flags = KERNEL_NULLS},
                                                  {.run = array_max, .flags = KERNEL_NULLS}};
 
+static bool array_has_order(const struct sr_type *element)
+{
+    return !sr_is_nested(element->kind) && element->kind != SR_VARIANT;
+}
+
 static bool array_bind_extreme(struct bind_call *b)
 {
     const struct sr_type *t = &b->arg[0]->type;
-    if (t->kind != SR_ARRAY || sr_is_nested(t->child[0].type.kind)) {
+    if (t->kind != SR_ARRAY || !array_has_order(&t->child[0].type)) {
         return false;
     }
     return elements_settle(b, type_nullable(t->child[0].type, true),
@@ -319,7 +324,7 @@ static bool array_bind_sort(struct bind_call *b)
             return false;
         }
     }
-    if (t->kind != SR_ARRAY || sr_is_nested(t->child[0].type.kind)) {
+    if (t->kind != SR_ARRAY || !array_has_order(&t->child[0].type)) {
         return false;
     }
     return elements_settle(b, type_nullable(*t, bind_any_nullable(b)), &array_k_sort);
@@ -350,7 +355,7 @@ static bool array_bind_slice(struct bind_call *b)
 {
     struct sr_type number = type_of(SR_INT);
     for (uint32_t i = 1; i < b->args; i++) {
-        if (!type_is_integer(b->arg[i]->type.kind) || !bind_coerce(b, i, &number)) {
+        if (!sr_is_integer(b->arg[i]->type.kind) || !bind_coerce(b, i, &number)) {
             return false;
         }
     }

@@ -75,21 +75,25 @@ const struct func *cast_func(bool is_try) { return &cast_funcs[is_try ? 1 : 0]; 
 
 static bool cast_is_moment(enum sr_kind k)
 {
-    return k == SR_DATE || k == SR_TIME || type_is_stamp(k);
+    return k == SR_DATE || k == SR_TIME || sr_is_timestamp(k);
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion): through cast_nested, TYPE_DEPTH_MAX */
 const struct kernel *cast_kernel(const struct sr_type *from, const struct sr_type *to,
                                  const char **why)
 {
+    if (from->kind == SR_VARIANT || to->kind == SR_VARIANT) {
+        *why = to->kind == SR_VARIANT ? "use PARSE_JSON(text)" : "use JSON_STRING, or JSON_VALUE";
+        return NULL;
+    }
     if (sr_is_nested(from->kind) && !sr_is_bytes(to->kind)) {
         return cast_nested(from, to, why);
     }
-    if (type_is_number(from->kind) && type_is_stamp(to->kind)) {
+    if (sr_is_number(from->kind) && sr_is_timestamp(to->kind)) {
         *why = "use TO_TIMESTAMP_LTZ(number, precision)";
         return NULL;
     }
-    if (type_is_string(to->kind)) {
+    if (sr_is_string(to->kind)) {
         return cast_to_text(from, to);
     }
     if (sr_is_text(from->kind)) {
@@ -101,12 +105,12 @@ const struct kernel *cast_kernel(const struct sr_type *from, const struct sr_typ
     if (cast_is_moment(from->kind) && cast_is_moment(to->kind)) {
         return cast_time(from, to);
     }
-    if (type_is_integer(from->kind) && type_is_interval(to->kind)) {
+    if (sr_is_integer(from->kind) && sr_is_interval(to->kind)) {
         return cast_interval(from, to);
     }
-    if (from->kind == SR_DECIMAL && type_is_interval(to->kind)) {
+    if (from->kind == SR_DECIMAL && sr_is_interval(to->kind)) {
         *why = "multiply an INTERVAL by the number";
         return NULL;
     }
-    return from->kind == to->kind && type_is_interval(from->kind) ? &cast_alias : NULL;
+    return from->kind == to->kind && sr_is_interval(from->kind) ? &cast_alias : NULL;
 }

@@ -93,7 +93,7 @@ static const struct kernel clock_k_from_unix = {.run = clock_from_unix, .flags =
 static bool clock_bind_from_unix(struct bind_call *b)
 {
     struct sr_type seconds = type_of(SR_BIGINT);
-    if (!type_is_integer(b->arg[0]->type.kind) || !bind_coerce(b, 0, &seconds) ||
+    if (!sr_is_integer(b->arg[0]->type.kind) || !bind_coerce(b, 0, &seconds) ||
         (b->args > 1 && !sr_is_text(b->arg[1]->type.kind))) {
         return false;
     }

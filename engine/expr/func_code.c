@@ -70,7 +70,7 @@ static const struct kernel *code_digest(int64_t bits)
 /* `data` is the size in bits. */
 static bool code_bind_digest(struct bind_call *b)
 {
-    if (!type_is_string(b->arg[0]->type.kind)) {
+    if (!sr_is_string(b->arg[0]->type.kind)) {
         return false;
     }
     b->type = type_with(SR_CHAR, (int32_t)b->func->data / 4, 0);
@@ -83,8 +83,8 @@ static bool code_bind_sha2(struct bind_call *b)
 {
     const struct expr *bits = b->arg[1];
     b->type = type_nullable(type_with(SR_VARCHAR, 128, 0), bind_any_nullable(b));
-    if (!type_is_string(b->arg[0]->type.kind) ||
-        (bits->type.kind != SR_NULL && !type_is_integer(bits->type.kind))) {
+    if (!sr_is_string(b->arg[0]->type.kind) ||
+        (bits->type.kind != SR_NULL && !sr_is_integer(bits->type.kind))) {
         return false;
     }
     if (bits->kind != EXPR_LITERAL) {
@@ -230,7 +230,7 @@ static bool code_bind_hex(struct bind_call *b)
 {
     bool is_text = sr_is_text(b->arg[0]->type.kind);
     struct sr_type number = type_of(SR_BIGINT);
-    if (!is_text && (!type_is_integer(b->arg[0]->type.kind) || !bind_coerce(b, 0, &number))) {
+    if (!is_text && (!sr_is_integer(b->arg[0]->type.kind) || !bind_coerce(b, 0, &number))) {
         return false;
     }
     b->type = type_nullable(type_with(SR_VARCHAR, SR_LENGTH_MAX, 0), bind_any_nullable(b));

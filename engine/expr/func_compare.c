@@ -216,6 +216,7 @@ static const struct kernel *compare_table(const struct sr_type *t)
     case SR_VARCHAR:
     case SR_BINARY:
     case SR_VARBINARY:
+    case SR_VARIANT: /* = and <> only */
         return compare_text;
     case SR_ARRAY:
     case SR_MAP:
@@ -232,7 +233,8 @@ static const struct kernel *compare_table(const struct sr_type *t)
 static bool compare_sides(struct bind_call *b, const struct sr_type *common)
 {
     const struct sr_type *x = &b->arg[0]->type, *y = &b->arg[1]->type;
-    if (common->kind == SR_DECIMAL || (type_is_string(x->kind) && type_is_string(y->kind))) {
+    if (common->kind == SR_DECIMAL || common->kind == SR_VARIANT ||
+        (sr_is_string(x->kind) && sr_is_string(y->kind))) {
         return true;
     }
     for (uint32_t i = 0; i < 2; i++) {
@@ -274,6 +276,9 @@ static bool compare_bind_as(struct bind_call *b, uint32_t op, bool is_strict)
         return b->whole != NULL;
     }
     const struct kernel *table = compare_table(&common);
+    if (common.kind == SR_VARIANT && op > COMPARE_NE) {
+        return bind_fails(b, "VARIANTs are the same or not, and have no order");
+    }
     if (!table || !compare_sides(b, &common)) {
         return false;
     }
@@ -341,7 +346,7 @@ static const struct expr *compare_literal(struct arena *a, const struct expr *te
     }
     const struct expr *literal = program_fold(a, test->arg[1], "UTC");
     bool is_same = literal->type.kind == x->type.kind ||
-                   (type_is_string(literal->type.kind) && type_is_string(x->type.kind));
+                   (sr_is_string(literal->type.kind) && sr_is_string(x->type.kind));
     return literal->kind == EXPR_LITERAL && !literal->is_null && is_same ? literal : NULL;
 }
 

@@ -149,7 +149,7 @@ static void json_copy_default(struct call *k, uint32_t r, uint32_t arg)
     uint32_t len, size = sr_value_size(&c->type);
     if (!valid_bit(c->valid, r)) {
         call_null(k, r);
-    } else if (type_is_string(c->type.kind)) {
+    } else if (sr_is_string(c->type.kind)) {
         const char *s = call_get(k, arg, r, &len);
         call_text(k, r, s, len);
     } else {
@@ -434,7 +434,8 @@ static bool json_fill(struct bind_call *b, const char *on_error)
         return bind_fails(b, "filters in JSON paths, [?(...)], are not supported");
     }
     const struct expr **arg = expr_array(b->arena, JSON_ARGS);
-    if (!arg || !sr_is_text(b->arg[0]->type.kind) || !sr_is_text(b->arg[1]->type.kind)) {
+    bool is_json = sr_is_text(b->arg[0]->type.kind) || b->arg[0]->type.kind == SR_VARIANT;
+    if (!arg || !is_json || !sr_is_text(b->arg[1]->type.kind)) {
         return false;
     }
     for (uint32_t i = 0; i < JSON_ARGS; i++) {

@@ -267,12 +267,12 @@ static const struct kernel *const math_by_kind[4][SR_DECIMAL + 1] = {
 static bool math_bind(struct bind_call *b)
 {
     enum sr_kind kind = b->arg[0]->type.kind;
-    if (!type_is_number(kind)) {
+    if (!sr_is_number(kind)) {
         return false;
     }
     uint32_t what = b->func->data;
     b->type = b->arg[0]->type;
-    if (what >= MATH_FLOOR && type_is_integer(kind)) {
+    if (what >= MATH_FLOOR && sr_is_integer(kind)) {
         b->whole = b->arg[0];
         return true;
     }
@@ -330,14 +330,14 @@ static bool math_bind_round(struct bind_call *b)
 {
     struct sr_type *t = &b->type, digits = type_of(SR_INT);
     enum sr_kind kind = b->arg[0]->type.kind;
-    if (!type_is_number(kind) || (b->args > 1 && !bind_coerce(b, 1, &digits))) {
+    if (!sr_is_number(kind) || (b->args > 1 && !bind_coerce(b, 1, &digits))) {
         return false;
     }
     *t = b->arg[0]->type;
-    if (type_is_integer(kind)) {
+    if (sr_is_integer(kind)) {
         return math_round_through(b, SR_BIGINT, &math_k_round_integer[b->func->data]);
     }
-    if (type_is_approx(kind)) {
+    if (sr_is_approx(kind)) {
         return math_round_through(b, SR_DOUBLE, &math_k_round_f64[b->func->data]);
     }
     int64_t at = 0;
@@ -356,7 +356,7 @@ static bool math_bind_log(struct bind_call *b)
 {
     struct sr_type t = type_of(SR_DOUBLE);
     for (uint32_t i = 0; i < b->args; i++) {
-        if (!type_is_number(b->arg[i]->type.kind) || !bind_coerce(b, i, &t)) {
+        if (!sr_is_number(b->arg[i]->type.kind) || !bind_coerce(b, i, &t)) {
             return false;
         }
     }

@@ -1,5 +1,6 @@
 /* ROW, ARRAY and MAP: making them, and taking them apart. */
 #include <string.h>
+#include <strings.h>
 
 #include "engine/data/schema.h"
 #include "engine/expr/elements.h"
@@ -134,6 +135,15 @@ static void nest_field(struct call *k)
 }
 static const struct kernel nest_k_field = {.run = nest_field, .flags = KERNEL_NULLS};
 
+/* Fields of a STRUCTURED type are found in any case, as in Flink. */
+static bool nest_is_named(const struct sr_type *t, uint32_t i, const struct expr *name)
+{
+    const char *field = t->child[i].name;
+    return strlen(field) == name->text_len &&
+           (t->class_name ? strncasecmp(field, name->text, name->text_len)
+                          : memcmp(field, name->text, name->text_len)) == 0;
+}
+
 static bool nest_bind_field(struct bind_call *b)
 {
     const struct sr_type *t = &b->arg[0]->type;
@@ -142,8 +152,7 @@ static bool nest_bind_field(struct bind_call *b)
         return false;
     }
     for (uint32_t i = 0; i < t->children; i++) {
-        if (strlen(t->child[i].name) == name->text_len &&
-            memcmp(t->child[i].name, name->text, name->text_len) == 0) {
+        if (nest_is_named(t, i, name)) {
             const char *digits = arena_printf(b->arena, "%u", i);
             b->arg[1] = digits ? expr_number(b->arena, digits, b->err) : NULL;
             b->type = t->child[i].type;
@@ -192,7 +201,7 @@ bool expr_is_trusted(const struct expr *e)
         return false;
     }
     const struct sr_type *t = &e->arg[0]->type;
-    return !t->child[t->kind == SR_MAP ? 1 : 0].type.is_nullable;
+    return t->children > 0 && !t->child[t->kind == SR_MAP ? 1 : 0].type.is_nullable;
 }
 
 /* -1 of numbers and dates, FALSE, ''. */
@@ -236,7 +245,7 @@ const struct expr *expr_as_column(struct arena *a, const struct expr *e)
 {
     enum sr_kind kind = e->type.kind;
     bool is_made = kind <= SR_DOUBLE || sr_is_text(kind) || kind == SR_DATE || kind == SR_TIME ||
-                   type_is_interval(kind);
+                   sr_is_interval(kind);
     return is_made && expr_is_trusted(e) ? expr_make(a, e->func, &nest_k_made, e->type, &e, 1) : e;
 }
 
@@ -244,9 +253,12 @@ static bool nest_bind_item(struct bind_call *b)
 {
     const struct sr_type *t = &b->arg[0]->type;
     struct sr_type key = type_of(SR_INT);
+    if (t->kind == SR_VARIANT) {
+        return variant_bind_item(b);
+    }
     if (t->kind == SR_MAP) {
         key = t->child[0].type;
-    } else if (t->kind != SR_ARRAY || !type_is_integer(b->arg[1]->type.kind)) {
+    } else if (t->kind != SR_ARRAY || !sr_is_integer(b->arg[1]->type.kind)) {
         return false;
     }
     const struct expr *known = program_fold(b->arena, b->arg[1], "UTC");
@@ -323,9 +335,11 @@ static const struct func nest_funcs[] = {
     NEST_ROW("ROW", 1, CALL_ARGS_MAX, nest_bind_row, 0, "ROW(value, ...) or (value, value, ...)",
              "A row of the values, its fields named EXPR$0, EXPR$1 ...: a CAST names them."),
     NEST_ROW(".", 2, 2, nest_bind_field, 0, "row.field", "The field of a row."),
-    NEST_ROW("ITEM", 2, 2, nest_bind_item, 0, "array[number] or map[key]",
+    NEST_ROW("ITEM", 2, 2, nest_bind_item, 0,
+             "array[number], map[key], variant[number] or variant[key]",
              "The element of that number, from 1, or the value of that key; NULL when it is not "
-             "there. A column that is nothing else holds -1, FALSE or '' then, as in Flink, if "
+             "there. A VARIANT that is no array, or no object, is an error. A column that is "
+             "nothing else holds -1, FALSE or '' then, as in Flink, if "
              "elements are NOT NULL, and IS NULL is FALSE."),
     NEST_ROW("CARDINALITY", 1, 1, nest_bind_cardinality, 0,
              "CARDINALITY(array, map or multiset) -> INT",

@@ -434,7 +434,7 @@ static void format_hexadecimal(struct format_run *x, const struct format *f, dou
 static enum format_rc format_float(struct format_run *x, const struct format *f,
                                    const struct sr_column *c)
 {
-    if (!type_is_approx(c->type.kind)) {
+    if (!sr_is_approx(c->type.kind)) {
         return FORMAT_NULL; /* DECIMAL too: it is no BigDecimal inside Flink */
     }
     double v = c->type.kind == SR_FLOAT ? (double)((const float *)c->values)[x->row]
@@ -663,7 +663,10 @@ static bool format_bind(struct bind_call *b)
             return bind_fails(b, "PRINTF does not take %s: CAST it to STRING",
                               type_text(b->arena, t));
         }
-        if (t->kind == SR_NULL) {
+        if (t->kind == SR_VARIANT) { /* its JSON */
+            b->arg[i] = bind_sub(b, "JSON_STRING", &b->arg[i], 1);
+        }
+        if (b->arg[i] && b->arg[i]->type.kind == SR_NULL) {
             b->arg[i] = expr_cast(b->arena, b->arg[i], &none, false, b->err);
         }
         if (!b->arg[i]) {
@@ -673,7 +676,7 @@ static bool format_bind(struct bind_call *b)
     }
     b->type = type_nullable(type_with(SR_VARCHAR, SR_LENGTH_MAX, 0), true);
     b->kernel = &format_k;
-    return type_is_string(b->arg[0]->type.kind);
+    return sr_is_string(b->arg[0]->type.kind);
 }
 
 static const struct func printf_funcs[] = {

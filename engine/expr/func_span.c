@@ -56,7 +56,7 @@ static const struct span_unit *span_find(struct bind_call *b, const struct expr 
 
 static bool span_is_moment(enum sr_kind k)
 {
-    return k == SR_DATE || k == SR_TIME || type_is_stamp(k);
+    return k == SR_DATE || k == SR_TIME || sr_is_timestamp(k);
 }
 
 /* --- TIMESTAMPADD(unit, n, time): time + n * INTERVAL '1' unit. ------------------------------- */
@@ -77,7 +77,7 @@ static bool span_bind_add(struct bind_call *b)
 {
     const struct span_unit *u = span_find(b, b->arg[0]);
     const struct sr_type *t = &b->arg[2]->type;
-    if (!u || !type_is_integer(b->arg[1]->type.kind) || !span_is_moment(t->kind)) {
+    if (!u || !sr_is_integer(b->arg[1]->type.kind) || !span_is_moment(t->kind)) {
         return false;
     }
     if (u->times > 1000) {
@@ -87,7 +87,7 @@ static bool span_bind_add(struct bind_call *b)
     struct sr_type to = *t;
     if (t->kind == SR_DATE && u->size < MOMENT_DAY_MS && !u->is_months) {
         to = type_with(SR_TIMESTAMP, 6, 0);
-    } else if (type_is_stamp(t->kind) && u->size == 1 && !u->is_months && t->length < 3) {
+    } else if (sr_is_timestamp(t->kind) && u->size == 1 && !u->is_months && t->length < 3) {
         to = type_with(t->kind, 3, 0);
     }
     const struct expr *times[2] = {span_literal(b->arena, u), b->arg[1]}, *sum[2];
@@ -103,7 +103,7 @@ static bool span_bind_add(struct bind_call *b)
 /* Milliseconds on the clock; a TIME is one of 1970-01-01. */
 static int64_t span_ms(const struct sr_column *c, uint32_t r)
 {
-    if (type_is_stamp(c->type.kind)) {
+    if (sr_is_timestamp(c->type.kind)) {
         return instant_get(c, r).ms;
     }
     int64_t v = ((const int32_t *)c->values)[r];
@@ -218,7 +218,7 @@ static bool span_bind_minus(struct bind_call *b)
 static const struct expr *span_end(struct bind_call *b, uint32_t i, bool is_later)
 {
     const struct expr *pair[2] = {b->arg[i], b->arg[i + 1]}, *branch[3];
-    if (type_is_interval(pair[1]->type.kind)) {
+    if (sr_is_interval(pair[1]->type.kind)) {
         pair[1] = bind_sub(b, "+", pair, 2);
     }
     branch[0] = pair[1] ? bind_sub(b, "<=", pair, 2) : NULL;

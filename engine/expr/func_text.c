@@ -462,7 +462,7 @@ static bool text_bind_concat_ws(struct bind_call *b)
 static bool text_bind_split(struct bind_call *b)
 {
     struct sr_type t = type_of(SR_INT);
-    bool is_code = type_is_integer(b->arg[1]->type.kind);
+    bool is_code = sr_is_integer(b->arg[1]->type.kind);
     if (!sr_is_text(b->arg[0]->type.kind) || !bind_coerce(b, 2, &t) ||
         (is_code ? !bind_coerce(b, 1, &t) : !sr_is_text(b->arg[1]->type.kind))) {
         return false;

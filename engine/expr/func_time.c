@@ -118,9 +118,9 @@ static const struct kernel *time_shift(const struct sr_type *t, bool is_months, 
         pair = is_months ? time_k_date_months : time_k_date_ms;
     } else if (t->kind == SR_TIME) {
         pair = is_months ? time_k_time_months : time_k_time_ms;
-    } else if (type_is_stamp(t->kind) && t->length > INSTANT_DIGITS_SMALL) {
+    } else if (sr_is_timestamp(t->kind) && t->length > INSTANT_DIGITS_SMALL) {
         pair = is_months ? time_k_instant_months : time_k_instant_ms;
-    } else if (type_is_stamp(t->kind)) {
+    } else if (sr_is_timestamp(t->kind)) {
         pair = is_months ? time_k_stamp_months : time_k_stamp_ms;
     }
     return pair ? &pair[is_minus] : NULL;
@@ -129,13 +129,13 @@ static const struct kernel *time_shift(const struct sr_type *t, bool is_months, 
 static bool time_bind_times(struct bind_call *b)
 {
     struct sr_type t = type_of(SR_BIGINT);
-    if (type_is_interval(b->arg[1]->type.kind)) {
+    if (sr_is_interval(b->arg[1]->type.kind)) {
         const struct expr *swap = b->arg[0];
         b->arg[0] = b->arg[1];
         b->arg[1] = swap;
     }
     bool is_months = b->arg[0]->type.kind == SR_INTERVAL_MONTH;
-    if (!type_is_interval(b->arg[0]->type.kind) || !type_is_integer(b->arg[1]->type.kind) ||
+    if (!sr_is_interval(b->arg[0]->type.kind) || !sr_is_integer(b->arg[1]->type.kind) ||
         !bind_coerce(b, 1, &t)) {
         return false;
     }
@@ -152,14 +152,14 @@ bool func_time_arith(struct bind_call *b, char op)
     if (op != '+' && op != '-') {
         return false;
     }
-    if (op == '+' && type_is_interval(b->arg[0]->type.kind) &&
-        !type_is_interval(b->arg[1]->type.kind)) {
+    if (op == '+' && sr_is_interval(b->arg[0]->type.kind) &&
+        !sr_is_interval(b->arg[1]->type.kind)) {
         const struct expr *swap = b->arg[0];
         b->arg[0] = b->arg[1];
         b->arg[1] = swap;
     }
     enum sr_kind x = b->arg[0]->type.kind, y = b->arg[1]->type.kind;
-    if (!type_is_interval(y)) {
+    if (!sr_is_interval(y)) {
         return false;
     }
     if (x == y) {
@@ -302,7 +302,7 @@ static const struct kernel time_k_of_real = {.run = time_of_real};
 
 static bool time_bind_of_number(struct bind_call *b)
 {
-    bool is_real = type_is_approx(b->arg[0]->type.kind);
+    bool is_real = sr_is_approx(b->arg[0]->type.kind);
     struct sr_type number = type_of(is_real ? SR_DOUBLE : SR_BIGINT), digits = type_of(SR_INT);
     if (b->args > 2 || (b->args > 1 && !bind_coerce(b, 1, &digits))) {
         return false;
@@ -326,7 +326,7 @@ static bool time_bind_of_number(struct bind_call *b)
 /* data: 0 TO_DATE, 1 TO_TIMESTAMP, 2 TO_TIMESTAMP_LTZ */
 static bool time_bind_parse(struct bind_call *b)
 {
-    if (b->func->data == 2 && type_is_number(b->arg[0]->type.kind)) {
+    if (b->func->data == 2 && sr_is_number(b->arg[0]->type.kind)) {
         return time_bind_of_number(b);
     }
     for (uint32_t i = 0; i < b->args; i++) {
@@ -401,7 +401,7 @@ static const struct kernel time_k_format_text = {.run = time_format_text,
 static bool time_bind_format(struct bind_call *b)
 {
     enum sr_kind kind = b->arg[0]->type.kind;
-    if (!sr_is_text(b->arg[1]->type.kind) || (!sr_is_text(kind) && !type_is_stamp(kind))) {
+    if (!sr_is_text(b->arg[1]->type.kind) || (!sr_is_text(kind) && !sr_is_timestamp(kind))) {
         return false;
     }
     if (!bind_local(b, 0)) {

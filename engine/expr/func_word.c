@@ -177,7 +177,7 @@ static bool word_bind_overlay(struct bind_call *b)
     struct sr_type number = type_of(SR_INT);
     const struct sr_type *x = &b->arg[0]->type, *y = &b->arg[1]->type;
     for (uint32_t i = 2; i < b->args; i++) {
-        if (!type_is_integer(b->arg[i]->type.kind) || !bind_coerce(b, i, &number)) {
+        if (!sr_is_integer(b->arg[i]->type.kind) || !bind_coerce(b, i, &number)) {
             return false;
         }
     }
@@ -317,11 +317,11 @@ static bool word_bind_elt(struct bind_call *b)
 {
     uint32_t n = (b->args - 1) * 2;
     const struct expr **branch = expr_array(b->arena, n + 1);
-    if (!branch || !type_is_integer(b->arg[0]->type.kind)) {
+    if (!branch || !sr_is_integer(b->arg[0]->type.kind)) {
         return false;
     }
     for (uint32_t i = 1; i < b->args; i++) {
-        if (!type_is_string(b->arg[i]->type.kind)) {
+        if (!sr_is_string(b->arg[i]->type.kind)) {
             return false;
         }
         const char *place = arena_printf(b->arena, "%u", i);
@@ -366,7 +366,7 @@ static bool word_bind_decimal(struct bind_call *b)
     enum sr_kind kind = b->arg[0]->type.kind;
     struct sr_type t = type_of(SR_DOUBLE);
     if (!sr_is_text(kind)) {
-        bool is_number = type_is_number(kind) && kind != SR_DECIMAL;
+        bool is_number = sr_is_number(kind) && kind != SR_DECIMAL;
         const struct expr *there = bind_sub(b, "IS NOT NULL", b->arg, 1);
         return word_bind_is(b, is_number ? there : expr_bool(b->arena, false));
     }

@@ -49,7 +49,7 @@ static sr_rc in_list_prepare(const struct expr *e, void **state, struct sr_error
 {
     struct in_list *l = calloc(1, sizeof(*l));
     *state = l;
-    bool is_text = type_is_string(e->arg[0]->type.kind);
+    bool is_text = sr_has_bytes(e->arg[0]->type.kind);
     if (l) {
         l->number = is_text ? NULL : calloc(e->args, sizeof(*l->number));
         l->text = is_text ? calloc(e->args, sizeof(*l->text)) : NULL;
@@ -153,13 +153,13 @@ static const struct kernel in_k_text = {.run = in_run_text,
 const struct kernel *in_list_kernel(const struct sr_type *t)
 {
     enum sr_kind kind = t->kind;
-    if (type_is_string(kind)) {
+    if (sr_has_bytes(kind)) {
         return &in_k_text;
     }
-    return kind == SR_TINYINT                                         ? &in_k_i8
-           : kind == SR_SMALLINT                                      ? &in_k_i16
-           : kind == SR_INT || kind == SR_DATE || kind == SR_TIME     ? &in_k_i32
-           : kind == SR_BIGINT                                        ? &in_k_i64
-           : type_is_stamp(kind) && t->length <= INSTANT_DIGITS_SMALL ? &in_k_i64
-                                                                      : NULL;
+    return kind == SR_TINYINT                                           ? &in_k_i8
+           : kind == SR_SMALLINT                                        ? &in_k_i16
+           : kind == SR_INT || kind == SR_DATE || kind == SR_TIME       ? &in_k_i32
+           : kind == SR_BIGINT                                          ? &in_k_i64
+           : sr_is_timestamp(kind) && t->length <= INSTANT_DIGITS_SMALL ? &in_k_i64
+                                                                        : NULL;
 }

@@ -111,6 +111,7 @@ uint32_t java_hash(const struct sr_column *c, uint32_t r)
     case SR_MULTISET:
     case SR_ROW:
     case SR_NULL:
+    case SR_VARIANT:
     case SR_KIND_COUNT:
         break;
     }

@@ -376,6 +376,7 @@ uint32_t json_read(struct json_tree *t, const char *text, uint32_t len)
     struct json_open open[JSON_NESTING_MAX];
     uint32_t depth = 0, root = 0;
     t->count = t->count > 0 ? 1 : 0;
+    t->has_twins = false;
     for (bool is_more = true; is_more;) {
         struct json_node n = {0};
         bool in_object = depth > 0 && t->node[open[depth - 1].node].kind == JSON_OBJECT;
@@ -484,6 +485,7 @@ static uint32_t json_push_members(struct json_tree *t, uint32_t object, uint32_t
         order[kept] = order[i];
         kept += is_last ? 1 : 0;
     }
+    t->has_twins = t->has_twins || kept < count;
     return kept;
 }
 
@@ -501,18 +503,19 @@ static void json_put_raw(struct json_out *o, const char *raw, uint32_t len)
 }
 
 /* One branch a kind. NOLINTNEXTLINE(misc-no-recursion,readability-function-cognitive-complexity) */
-static void json_put_at(struct json_out *o, struct json_tree *t, uint32_t node, uint32_t base)
+static void json_put_at(struct json_out *o, struct json_tree *t, uint32_t node, uint32_t base,
+                        json_number_fn put_number)
 {
     struct json_node n = t->node[node];
     if (n.kind == JSON_STRING) {
         json_put_raw(o, n.text, n.len);
     } else if (n.kind == JSON_NUMBER) {
-        json_put_number(o, n.text, n.len);
+        put_number(o, n.text, n.len);
     } else if (n.kind == JSON_ARRAY) {
         json_put(o, "[", 1);
         for (uint32_t i = n.first; i; i = t->node[i].next) {
             json_put(o, ",", i != n.first ? 1 : 0);
-            json_put_at(o, t, i, base);
+            json_put_at(o, t, i, base, put_number);
         }
         json_put(o, "]", 1);
     } else if (n.kind == JSON_OBJECT) {
@@ -524,7 +527,7 @@ static void json_put_at(struct json_out *o, struct json_tree *t, uint32_t node, 
             json_put(o, ",", i > 0 ? 1 : 0);
             json_put_raw(o, t->node[member].key, t->node[member].key_len);
             json_put(o, ":", 1);
-            json_put_at(o, t, member, base + count);
+            json_put_at(o, t, member, base + count, put_number);
         }
         json_put(o, "}", 1);
     } else {
@@ -538,5 +541,10 @@ static void json_put_at(struct json_out *o, struct json_tree *t, uint32_t node, 
 
 void json_put_node(struct json_out *o, struct json_tree *t, uint32_t node)
 {
-    json_put_at(o, t, node, 0);
+    json_put_at(o, t, node, 0, json_put_number);
+}
+
+void json_put_node_as(struct json_out *o, struct json_tree *t, uint32_t node, json_number_fn put)
+{
+    json_put_at(o, t, node, 0, put);
 }

@@ -39,6 +39,7 @@ struct json_tree {
     uint32_t *order; /* scratch for writing keys in order */
     uint32_t order_room;
     bool is_broken; /* out of memory, from then on */
+    bool has_twins; /* of what was written since it was read: an object has a key twice */
 };
 
 /* Text that grows. */
@@ -65,5 +66,8 @@ void json_put_number(struct json_out *o, const char *text, uint32_t len);
 /* What stands between the quotes of a string: unescaped. False: an escape is none. */
 bool json_put_unescaped(struct json_out *o, const char *raw, uint32_t len);
 void json_put_node(struct json_out *o, struct json_tree *t, uint32_t node);
+/* Likewise with numbers by `put`, instead of json_put_number. */
+typedef void (*json_number_fn)(struct json_out *o, const char *text, uint32_t len);
+void json_put_node_as(struct json_out *o, struct json_tree *t, uint32_t node, json_number_fn put);
 
 #endif

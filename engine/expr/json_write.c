@@ -22,7 +22,7 @@ bool json_can_write(const struct sr_type *t) /* NOLINT(misc-no-recursion) */
         }
     }
     return t->kind != SR_DATE && t->kind != SR_TIME && t->kind != SR_NULL &&
-           !type_is_interval(t->kind);
+           !sr_is_interval(t->kind);
 }
 
 /* "2020-01-01T01:02:03.4", and Z behind it where it is an instant. */
@@ -61,24 +61,26 @@ static void json_put_scalar(struct json_out *o, const struct sr_column *c, uint3
 {
     char text[VALUE_TEXT_MAX];
     enum sr_kind kind = c->type.kind;
-    if (type_is_string(kind)) {
+    if (sr_has_bytes(kind)) {
         struct sr_span s = ((const struct sr_span *)c->values)[r];
         const char *bytes = s.len > 0 ? column_text(c) + s.at : "";
-        if (sr_is_text(kind)) {
+        if (kind == SR_VARIANT) { /* is JSON already */
+            json_put(o, bytes, s.len);
+        } else if (sr_is_text(kind)) {
             json_put_quoted(o, bytes, s.len);
         } else {
             json_put_bytes(o, bytes, s.len);
         }
         return;
     }
-    if (type_is_stamp(kind)) {
+    if (sr_is_timestamp(kind)) {
         json_put_stamp(o, c, r);
         return;
     }
     uint32_t len = value_text(c, r, text);
     if (kind == SR_BOOLEAN) {
         json_put(o, text[0] == 'T' ? "true" : "false", text[0] == 'T' ? 4 : 5);
-    } else if (!type_is_approx(kind)) {
+    } else if (!sr_is_approx(kind)) {
         json_put(o, text, len);
     } else if (text[len - 1] >= '0' && text[len - 1] <= '9') {
         json_put_number(o, text, len);

@@ -113,7 +113,7 @@ bool nest_copy(struct sr_home *home, struct sr_column *to, uint32_t r, const str
     if (sr_is_nested(to->type.kind)) {
         return nest_copy_inside(home, to, r, from, from_row);
     }
-    if (type_is_string(to->type.kind)) {
+    if (sr_has_bytes(to->type.kind)) {
         const char *bytes = nest_bytes(from, from_row, &len);
         return column_put_bytes(home, to, r, bytes, len);
     }
@@ -163,16 +163,16 @@ int nest_order(const struct sr_column *a, uint32_t ra, const struct sr_column *b
 {
     uint32_t la, lb;
     decimal u, v;
-    if (type_is_string(a->type.kind)) {
+    if (sr_has_bytes(a->type.kind)) {
         const char *s = nest_bytes(a, ra, &la), *t = nest_bytes(b, rb, &lb);
         int order = memcmp(s, t, la < lb ? la : lb);
         return order != 0 ? order : (la > lb) - (la < lb);
     }
-    if (type_is_approx(a->type.kind)) {
+    if (sr_is_approx(a->type.kind)) {
         double x = nest_real(a, ra), y = nest_real(b, rb);
         return x < y ? -1 : x > y ? 1 : (x != x) - (y != y); /* NaN is the largest */
     }
-    bool is_stamp = type_is_stamp(a->type.kind);
+    bool is_stamp = sr_is_timestamp(a->type.kind);
     u = is_stamp ? instant_order(instant_get(a, ra)) : nest_whole(a, ra);
     v = is_stamp ? instant_order(instant_get(b, rb)) : nest_whole(b, rb);
     return (u > v) - (u < v);
@@ -190,7 +190,7 @@ bool nest_identical(const struct sr_column *a, uint32_t ra, const struct sr_colu
     if (!has_a || !has_b) {
         return has_a == has_b;
     }
-    if (type_is_approx(a->type.kind)) {
+    if (sr_is_approx(a->type.kind)) {
         double x = nest_real(a, ra), y = nest_real(b, rb);
         return (x != x && y != y) || (x == y && !signbit(x) == !signbit(y));
     }
@@ -254,7 +254,7 @@ bool nest_equal(const struct sr_column *a, uint32_t ra, const struct sr_column *
         return has_a == has_b;
     }
     enum sr_kind kind = a->type.kind;
-    if (type_is_approx(kind)) {
+    if (sr_is_approx(kind)) {
         return nest_real(a, ra) == nest_real(b, rb);
     }
     if (kind == SR_MAP || kind == SR_MULTISET) {
@@ -276,6 +276,9 @@ bool nest_is_alike(const struct sr_type *a, const struct sr_type *b)
         return true;
     }
     bool is_alike = a->kind == b->kind && a->children == b->children && a->scale == b->scale;
+    if (a->class_name || b->class_name) {
+        return type_equal(a, b, false);
+    }
     for (uint32_t i = 0; i < a->children && is_alike; i++) {
         is_alike = nest_is_alike(&a->child[i].type, &b->child[i].type);
     }
@@ -300,7 +303,7 @@ static void nest_put_scalar(struct json_out *o, const struct sr_column *c, uint3
 {
     char text[VALUE_TEXT_MAX];
     uint32_t len;
-    if (!type_is_string(c->type.kind)) {
+    if (!sr_has_bytes(c->type.kind)) {
         json_put(o, text, value_text(c, r, text));
         return;
     }
@@ -352,6 +355,10 @@ void nest_text(struct json_out *o, const struct sr_column *c, uint32_t r, bool i
         json_put(o, "(", 1);
         for (uint32_t i = 0; i < c->children; i++) {
             json_put(o, ", ", i > 0 ? 2 : 0);
+            if (c->type.class_name) {
+                json_put(o, c->type.child[i].name, strlen(c->type.child[i].name));
+                json_put(o, "=", 1);
+            }
             nest_text(o, c->child[i], r, is_shown);
         }
         json_put(o, ")", 1);

@@ -208,7 +208,7 @@ static void program_call(struct program *p, const struct step *s, struct sr_colu
         s->kernel->run(&k);
     }
     p->code.reg[s->out].col = k.out; /* perhaps an alias by now */
-    if (!k.out->bytes && type_is_string(k.out->type.kind)) {
+    if (!k.out->bytes && sr_has_bytes(k.out->type.kind)) {
         k.out->bytes = buffer_hold(p->run.empty);
     }
     if (sr_is_nested(k.out->type.kind) && !column_finish(p->run.home, k.out, p->run.rows)) {
@@ -332,7 +332,7 @@ static void program_choose(struct program *p, const struct step *s)
         program_copy(out, p->code.reg[s->arg[i]].col,
                      slot_open(p->code.slot[s->under[i]], p->run.rows));
     }
-    if (!type_is_string(out->type.kind)) {
+    if (!sr_has_bytes(out->type.kind)) {
         return;
     }
     struct sr_buffer *common = program_common(p, s);
@@ -543,7 +543,7 @@ static const struct expr *program_literal(struct arena *a, const struct expr *e,
     if (x->is_null) {
         return x;
     }
-    if (type_is_string(e->type.kind)) {
+    if (sr_has_bytes(e->type.kind)) {
         const char *text = sr_text(c, 0, &x->text_len);
         x->text = arena_text_n(a, text, x->text_len);
         return x->text ? x : e;
@@ -620,7 +620,7 @@ static void program_value_text(struct arena *a, const struct sr_column *c, struc
         json_out_done(&whole);
         return;
     }
-    const char *bytes = type_is_string(c->type.kind) ? sr_text(c, 0, &len) : buffer;
+    const char *bytes = sr_has_bytes(c->type.kind) ? sr_text(c, 0, &len) : buffer;
     if (sr_is_bytes(c->type.kind)) {
         program_bytes_text(a, bytes, len, out);
         return;

@@ -50,15 +50,15 @@ static struct sr_type promote_decimals(char op, const struct sr_type *a, const s
 
 bool promote_arith(char op, const struct sr_type *a, const struct sr_type *b, struct sr_type *out)
 {
-    if (!type_is_number(a->kind) || !type_is_number(b->kind)) {
+    if (!sr_is_number(a->kind) || !sr_is_number(b->kind)) {
         return false;
     }
     bool nullable = a->is_nullable || b->is_nullable;
-    if (type_is_approx(a->kind) || type_is_approx(b->kind)) {
+    if (sr_is_approx(a->kind) || sr_is_approx(b->kind)) {
         if (op == '%') {
             return false;
         }
-        const struct sr_type *approx = type_is_approx(a->kind) ? a : b; /* the first one decides */
+        const struct sr_type *approx = sr_is_approx(a->kind) ? a : b; /* the first one decides */
         bool with_decimal = a->kind == SR_DECIMAL || b->kind == SR_DECIMAL;
         *out = promote_with(with_decimal ? SR_DOUBLE : approx->kind, 0, 0, nullable);
         return true;
@@ -78,7 +78,7 @@ bool promote_arith(char op, const struct sr_type *a, const struct sr_type *b, st
 static bool promote_numbers(const struct sr_type *a, const struct sr_type *b, struct sr_type *out)
 {
     bool nullable = a->is_nullable || b->is_nullable;
-    if (type_is_approx(a->kind) || type_is_approx(b->kind)) {
+    if (sr_is_approx(a->kind) || sr_is_approx(b->kind)) {
         bool is_double = a->kind == SR_DOUBLE || b->kind == SR_DOUBLE || a->kind == SR_DECIMAL ||
                          b->kind == SR_DECIMAL;
         *out = promote_with(is_double ? SR_DOUBLE : SR_FLOAT, 0, 0, nullable);
@@ -115,10 +115,10 @@ bool promote_branch(const struct sr_type *a, const struct sr_type *b, struct sr_
         out->is_nullable = true;
         return true;
     }
-    if (type_is_number(a->kind) && type_is_number(b->kind)) {
+    if (sr_is_number(a->kind) && sr_is_number(b->kind)) {
         return promote_numbers(a, b, out);
     }
-    if (type_is_string(a->kind) && type_is_string(b->kind)) {
+    if (sr_is_string(a->kind) && sr_is_string(b->kind)) {
         return promote_strings(a, b, out);
     }
     if (a->kind == b->kind && !sr_is_nested(a->kind)) {
@@ -133,7 +133,7 @@ bool promote_branch(const struct sr_type *a, const struct sr_type *b, struct sr_
 
 static bool promote_is_moment(enum sr_kind k)
 {
-    return k == SR_DATE || k == SR_TIME || type_is_stamp(k);
+    return k == SR_DATE || k == SR_TIME || sr_is_timestamp(k);
 }
 
 /* Text beside another type: text becomes of that type, but BOOLEAN, which becomes text. */
@@ -145,7 +145,7 @@ static bool promote_text(bool is_equality, const struct sr_type *other, struct s
     }
     *out = *other;
     out->is_nullable = true;
-    return promote_is_moment(other->kind) || (type_is_number(other->kind) && !is_equality);
+    return promote_is_moment(other->kind) || (sr_is_number(other->kind) && !is_equality);
 }
 
 bool promote_compare(bool is_equality, const struct sr_type *a, const struct sr_type *b,
@@ -174,16 +174,16 @@ bool promote_implicit(const struct sr_type *from, const struct sr_type *to)
     if (from->kind == SR_NULL) {
         return true;
     }
-    if (type_is_number(from->kind) && type_is_number(to->kind)) {
+    if (sr_is_number(from->kind) && sr_is_number(to->kind)) {
         /* Only towards more: the order of the kinds is that of their reach, DECIMAL below the
          * approximate ones. */
         if (to->kind == SR_DECIMAL) {
             struct sr_type d = promote_decimal(from);
-            return type_is_exact(from->kind) && d.scale <= to->scale &&
+            return sr_is_exact(from->kind) && d.scale <= to->scale &&
                    d.length - d.scale <= to->length - to->scale;
         }
         if (from->kind == SR_DECIMAL) {
-            return type_is_approx(to->kind);
+            return sr_is_approx(to->kind);
         }
         return from->kind <= to->kind;
     }
@@ -193,10 +193,10 @@ bool promote_implicit(const struct sr_type *from, const struct sr_type *to)
     if (sr_is_bytes(from->kind) && sr_is_bytes(to->kind)) {
         return true;
     }
-    if (from->kind == SR_DATE && type_is_stamp(to->kind)) {
+    if (from->kind == SR_DATE && sr_is_timestamp(to->kind)) {
         return true;
     }
-    if (type_is_stamp(from->kind) && type_is_stamp(to->kind)) {
+    if (sr_is_timestamp(from->kind) && sr_is_timestamp(to->kind)) {
         return from->length <= to->length;
     }
     return (from->kind == to->kind && !sr_is_nested(from->kind)) || type_equal(from, to, false);

@@ -4,20 +4,6 @@
 
 #include <streamrun/types.h>
 
-static inline bool type_is_integer(enum sr_kind k) { return k >= SR_TINYINT && k <= SR_BIGINT; }
-static inline bool type_is_approx(enum sr_kind k) { return k == SR_FLOAT || k == SR_DOUBLE; }
-static inline bool type_is_exact(enum sr_kind k) { return type_is_integer(k) || k == SR_DECIMAL; }
-static inline bool type_is_number(enum sr_kind k) { return k >= SR_TINYINT && k <= SR_DECIMAL; }
-static inline bool type_is_string(enum sr_kind k) { return k >= SR_CHAR && k <= SR_VARBINARY; }
-static inline bool type_is_interval(enum sr_kind k)
-{
-    return k == SR_INTERVAL_MONTH || k == SR_INTERVAL_SECOND;
-}
-static inline bool type_is_stamp(enum sr_kind k)
-{
-    return k == SR_TIMESTAMP || k == SR_TIMESTAMP_LTZ;
-}
-
 /* An integer type as the DECIMAL that holds it; a DECIMAL as it is. */
 struct sr_type promote_decimal(const struct sr_type *t);
 /* DECIMAL(p, s), cut to 38 digits as Flink does it: digits before the point come first. */

@@ -158,7 +158,8 @@ bool time_round_bind(struct bind_call *b, bool is_ceil)
     }
     const struct sr_type *t = &b->arg[0]->type;
     const struct expr *unit = b->arg[1];
-    bool is_stamp = type_is_stamp(t->kind), is_long = is_stamp && t->length > INSTANT_DIGITS_SMALL;
+    bool is_stamp = sr_is_timestamp(t->kind),
+         is_long = is_stamp && t->length > INSTANT_DIGITS_SMALL;
     if (unit->kind != EXPR_LITERAL || unit->is_null || !sr_is_text(unit->type.kind) ||
         (!is_stamp && t->kind != SR_DATE && t->kind != SR_TIME)) {
         return false;

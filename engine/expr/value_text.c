@@ -74,6 +74,7 @@ uint32_t value_text(const struct sr_column *c, uint32_t r, char *to)
     case SR_MULTISET:
     case SR_ROW:
     case SR_NULL:
+    case SR_VARIANT:
     case SR_KIND_COUNT:
         return 0;
     }

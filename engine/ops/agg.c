@@ -495,6 +495,7 @@ static enum agg_form agg_form(enum agg_kind kind, const struct sr_type *t)
     case SR_MULTISET:
     case SR_ROW:
     case SR_NULL:
+    case SR_VARIANT:
     case SR_KIND_COUNT:
         return AGG_FORM_COUNT;
     }

@@ -82,7 +82,7 @@ bool emit_same(const struct sr_column *c, uint32_t a, uint32_t b)
     if (!sr_is_valid(c, a) || !sr_is_valid(c, b)) {
         return !sr_is_valid(c, a) && !sr_is_valid(c, b);
     }
-    if (sr_is_text(c->type.kind) || sr_is_bytes(c->type.kind)) {
+    if (sr_has_bytes(c->type.kind)) {
         uint32_t la, lb;
         const char *x = c->bytes ? sr_text(c, a, &la) : (la = 0, "");
         const char *y = c->bytes ? sr_text(c, b, &lb) : (lb = 0, "");

@@ -23,7 +23,7 @@ static uint64_t fire_text(const struct sr_map *m, uint32_t slot)
 {
     uint64_t bytes = 0;
     for (uint32_t k = 0; k < m->keys; k++) {
-        if (sr_is_text(m->column[k].type.kind) || sr_is_bytes(m->column[k].type.kind)) {
+        if (sr_has_bytes(m->column[k].type.kind)) {
             uint32_t len;
             (void)m->state->calls->text(m, slot, k, &len);
             bytes += len;

@@ -69,7 +69,7 @@ static sr_rc tables_value(struct tables *t, uint32_t at, const struct sr_column 
         *v = (struct store_value){.kind = STORE_INTEGER, .integer = tables_integer(c, r)};
     } else if (kind == SR_FLOAT || kind == SR_DOUBLE) {
         *v = tables_real(c, r);
-    } else if (sr_is_text(kind) || sr_is_bytes(kind)) {
+    } else if (sr_has_bytes(kind)) {
         v->kind = sr_is_text(kind) ? STORE_TEXT : STORE_BLOB;
         v->bytes.data = sr_text(c, r, &v->bytes.len);
     } else if (sr_is_nested(kind)) {

@@ -479,6 +479,8 @@ type(A) ::= TYPE(N) LT type GT.                { A = ast_type(p, N.at); }
 type(A) ::= MAP(N) LT type COMMA type GT.      { A = ast_type(p, N.at); }
 type(A) ::= ROW(N) LT fields GT.               { A = ast_type(p, N.at); }
 type(A) ::= ROW(N) LP fields RP.               { A = ast_type(p, N.at); }
+type(A) ::= ID(N) LT STRING GT.                { A = ast_type(p, N.at); }
+type(A) ::= ID(N) LT STRING COMMA fields GT.   { A = ast_type(p, N.at); }
 type(A) ::= type(X) ARRAY.                     { A = ast_type(p, X ? X->at : 0); }
 type(A) ::= type(X) NOT NULL.                  { A = ast_type(p, X ? X->at : 0); }
 type(A) ::= type(X) NULL.                      { A = ast_type(p, X ? X->at : 0); }

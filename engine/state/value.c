@@ -6,7 +6,7 @@
 
 enum value_class value_class(const struct sr_type *t)
 {
-    if (sr_is_text(t->kind) || sr_is_bytes(t->kind)) {
+    if (sr_has_bytes(t->kind)) {
         return VALUE_TEXT;
     }
     return sr_is_nested(t->kind) ? VALUE_NESTED : VALUE_FIXED;
@@ -122,6 +122,7 @@ static int value_compare_fixed(const struct sr_type *t, const void *x, const voi
         }
         VALUE_AS(int64_t, x, y);
     case SR_NULL:
+    case SR_VARIANT:
     case SR_CHAR:
     case SR_VARCHAR:
     case SR_BINARY:

@@ -96,7 +96,7 @@ static bool is_same_value(const struct pair *p, const struct sr_column *c, uint3
     }
     uint32_t size = sr_value_size(&c->type), len;
     const uint8_t *to = p->hand.to;
-    if (!type_is_string(c->type.kind)) {
+    if (!sr_has_bytes(c->type.kind)) {
         return memcmp(to + (size_t)r * size, (const uint8_t *)c->values + (size_t)r * size, size) ==
                0;
     }

@@ -63,7 +63,7 @@ static void columns_put(struct columns_world *w, struct sr_column *c, uint32_t r
 {
     uint64_t x = columns_random(seed);
     char text[160];
-    if (type_is_string(c->type.kind)) {
+    if (sr_is_string(c->type.kind)) {
         int len = columns_text(column, x, text, sizeof(text));
         columns_need(column_put_bytes(w->home, c, r, text, (uint32_t)len), "out of memory");
     } else if (c->type.kind == SR_DATE) {

@@ -119,7 +119,7 @@ static void kit_show_leaf(FILE *out, const struct sr_column *c, uint32_t r)
         fprintf(out, "NULL");
         return;
     }
-    if (sr_is_text(c->type.kind) || sr_is_bytes(c->type.kind)) {
+    if (sr_has_bytes(c->type.kind)) {
         uint32_t len = 0;
         const char *s = sr_text(c, r, &len);
         fputc('\'', out);
@@ -700,6 +700,7 @@ static void kit_random_value(struct format_kit *k, struct sr_column *c, uint32_t
     case SR_MULTISET:
     case SR_ROW:
     case SR_NULL:
+    case SR_VARIANT:
     case SR_KIND_COUNT:
         ck_abort_msg("the kit makes no such values");
     }

@@ -54,7 +54,7 @@ static void rows_put(struct sr_home *home, struct sr_column *c, uint32_t r, cons
     long long n = atoll(text);
     if (strcmp(text, "NULL") == 0) {
         column_set_null(c, r);
-    } else if (sr_is_text(c->type.kind) || sr_is_bytes(c->type.kind)) {
+    } else if (sr_has_bytes(c->type.kind)) {
         ck_assert(column_put_bytes(home, c, r, text, (uint32_t)strlen(text)));
     } else if (c->type.kind == SR_DOUBLE) {
         ((double *)c->values)[r] = atof(text);
@@ -136,7 +136,7 @@ static void rows_value(char *out, size_t size, const struct sr_column *c, uint32
         (void)snprintf(out, size, "NULL");
         return;
     }
-    if (sr_is_text(c->type.kind) || sr_is_bytes(c->type.kind)) {
+    if (sr_has_bytes(c->type.kind)) {
         uint32_t len = ((const struct sr_span *)c->values)[r].len;
         (void)snprintf(out, size, "%.*s", (int)len, len > 0 ? sr_text(c, r, &len) : "");
         return;

@@ -19,6 +19,7 @@
  *   DECIMAL(p, s): unscaled; p <= 18: int64_t; p > 18: struct sr_wide, two's complement
  *   INTERVAL_MONTH int32_t months     INTERVAL_SECOND int64_t ms
  *   CHAR, VARCHAR, BINARY, VARBINARY: struct sr_span into `bytes`
+ *   VARIANT: likewise: JSON text without blanks, its keys in order, numbers as Flink writes them
  *   ARRAY, MULTISET: struct sr_span (first child row, count), child[0] elements
  *   MAP: struct sr_span, child[0] keys, child[1] values       ROW: none; child[i] its fields
  *
@@ -76,7 +77,7 @@ struct sr_column {
     struct sr_type type;
     const uint64_t *valid; /* bit r set: row r has a value; NULL: every row has */
     void *values;
-    struct sr_buffer *bytes; /* CHAR to VARBINARY: what spans point into; else NULL */
+    struct sr_buffer *bytes; /* CHAR to VARBINARY, VARIANT: what spans point into; else NULL */
     struct sr_column **child;
     uint32_t children;
     uint32_t bytes_used; /* by the builder that fills it; bytes behind it may be reused by nobody */
@@ -160,6 +161,7 @@ static inline uint32_t sr_value_size(const struct sr_type *t)
     case SR_VARCHAR:
     case SR_BINARY:
     case SR_VARBINARY:
+    case SR_VARIANT:
     case SR_ARRAY:
     case SR_MAP:
     case SR_MULTISET:

@@ -23,7 +23,7 @@ static inline void rows_put(struct sr_home *h, struct sr_column *c, uint32_t r, 
     uint64_t wide[2] = {x, rows_random(seed)};
     if (x % 5 == 0) {
         column_set_null(c, r);
-    } else if (sr_is_text(c->type.kind) || sr_is_bytes(c->type.kind)) {
+    } else if (sr_has_bytes(c->type.kind)) {
         char text[40];
         int n = snprintf(text, sizeof(text), "%llx", (unsigned long long)x);
         (void)column_put_bytes(h, c, r, text, (uint32_t)n % 17);
@@ -94,7 +94,7 @@ static inline bool rows_same(const struct sr_column *a, uint32_t r, const struct
     if (!sr_is_valid(a, r) || !sr_is_valid(b, k)) {
         return sr_is_valid(a, r) == sr_is_valid(b, k);
     }
-    if (sr_is_text(a->type.kind) || sr_is_bytes(a->type.kind)) {
+    if (sr_has_bytes(a->type.kind)) {
         uint32_t x = 0, y = 0;
         const char *s = sr_text(a, r, &x);
         const char *t = sr_text(b, k, &y);

@@ -5,56 +5,73 @@
 
 static struct sr_error err;
 
+/* A type as it is written, and as it comes out; NULL: it is none. */
+static const char *const schema_texts[][2] = {
+    {"int", "INT"},
+    {"INTEGER NOT NULL", "INT NOT NULL"},
+    {"string", "STRING"},
+    {"varchar", "VARCHAR(1)"},
+    {"VARCHAR ( 20 ) null", "VARCHAR(20)"},
+    {"VARCHAR(2147483647)", "STRING"},
+    {"char", "CHAR(1)"},
+    {"character_", NULL},
+    {"bytes", "BYTES"},
+    {"binary(3)", "BINARY(3)"},
+    {"decimal", "DECIMAL(10, 0)"},
+    {"Numeric(38,38)", "DECIMAL(38, 38)"},
+    {"dec(5)", "DECIMAL(5, 0)"},
+    {"double precision", "DOUBLE"},
+    {"timestamp", "TIMESTAMP(6)"},
+    {"TIMESTAMP(3) WITHOUT TIME ZONE", "TIMESTAMP(3)"},
+    {"TIMESTAMP(9) WITH LOCAL TIME ZONE NOT NULL", "TIMESTAMP_LTZ(9) NOT NULL"},
+    {"timestamp_ltz", "TIMESTAMP_LTZ(6)"},
+    {"time", "TIME(0)"},
+    {"time(3) without time zone", "TIME(3)"},
+    {"interval year to month", "INTERVAL MONTH"},
+    {"INTERVAL DAY(3) TO SECOND(6)", "INTERVAL SECOND(3)"},
+    {"ARRAY<INT NOT NULL>", "ARRAY<INT NOT NULL>"},
+    {"map<string , array<bigint>> not null", "MAP<STRING, ARRAY<BIGINT>> NOT NULL"},
+    {"MULTISET<DATE>", "MULTISET<DATE>"},
+    {"ROW(a INT, `b ``c` STRING NOT NULL)", "ROW<`a` INT, `b ``c` STRING NOT NULL>"},
+    {"ROW<x ROW<y BOOLEAN>>", "ROW<`x` ROW<`y` BOOLEAN>>"},
+    {"ROW<>", "ROW<>"},
+    {"ROW<a INT 'it''s', b STRING NOT NULL '<'>", "ROW<`a` INT, `b` STRING NOT NULL>"},
+    {"int not null array not null", "ARRAY<INT NOT NULL> NOT NULL"},
+    {"double precision array multiset", "MULTISET<ARRAY<DOUBLE>>"},
+    {"variant", "VARIANT"},
+    {"ARRAY<VARIANT NOT NULL>", "ARRAY<VARIANT NOT NULL>"},
+    {"structured<'a.b.C$1', x INT, `y z` STRING NOT NULL> not null",
+     "STRUCTURED<'a.b.C$1', `x` INT, `y z` STRING NOT NULL> NOT NULL"},
+    {"STRUCTURED<'U'>", "STRUCTURED<'U', >"},
+    {"STRUCTURED<'U', >", "STRUCTURED<'U', >"},
+    {"STRUCTURED<'U', a STRUCTURED<'V', b INT>>", "STRUCTURED<'U', `a` STRUCTURED<'V', `b` INT>>"},
+    {"STRUCTURED<U, a INT>", NULL},
+    {"STRUCTURED<'U', a INT", NULL},
+    {"STRUCTURED<'U' a INT>", NULL},
+    {"STRUCTURED<'U", NULL},
+    {"STRUCTURED<'1U', a INT>", NULL},
+    {"STRUCTURED<'a..b', a INT>", NULL},
+    {"STRUCTURED<'a.class', a INT>", NULL},
+    {"STRUCTURED", NULL},
+    {"ROW<a INT, a INT>", NULL},
+    {"ROW<a INT 'open>", NULL},
+    {"INT ARRAY ARRAY ARRAY ARRAY ARRAY ARRAY ARRAY ARRAY ARRAY ARRAY ARRAY ARRAY ARRAY ARRAY "
+     "ARRAY ARRAY ARRAY",
+     NULL},
+};
+
 START_TEST(texts_come_out_as_flink_prints_them)
 {
-    static const char *const cases[][2] = {
-        {"int", "INT"},
-        {"INTEGER NOT NULL", "INT NOT NULL"},
-        {"string", "STRING"},
-        {"varchar", "VARCHAR(1)"},
-        {"VARCHAR ( 20 ) null", "VARCHAR(20)"},
-        {"VARCHAR(2147483647)", "STRING"},
-        {"char", "CHAR(1)"},
-        {"character_", NULL},
-        {"bytes", "BYTES"},
-        {"binary(3)", "BINARY(3)"},
-        {"decimal", "DECIMAL(10, 0)"},
-        {"Numeric(38,38)", "DECIMAL(38, 38)"},
-        {"dec(5)", "DECIMAL(5, 0)"},
-        {"double precision", "DOUBLE"},
-        {"timestamp", "TIMESTAMP(6)"},
-        {"TIMESTAMP(3) WITHOUT TIME ZONE", "TIMESTAMP(3)"},
-        {"TIMESTAMP(9) WITH LOCAL TIME ZONE NOT NULL", "TIMESTAMP_LTZ(9) NOT NULL"},
-        {"timestamp_ltz", "TIMESTAMP_LTZ(6)"},
-        {"time", "TIME(0)"},
-        {"time(3) without time zone", "TIME(3)"},
-        {"interval year to month", "INTERVAL MONTH"},
-        {"INTERVAL DAY(3) TO SECOND(6)", "INTERVAL SECOND(3)"},
-        {"ARRAY<INT NOT NULL>", "ARRAY<INT NOT NULL>"},
-        {"map<string , array<bigint>> not null", "MAP<STRING, ARRAY<BIGINT>> NOT NULL"},
-        {"MULTISET<DATE>", "MULTISET<DATE>"},
-        {"ROW(a INT, `b ``c` STRING NOT NULL)", "ROW<`a` INT, `b ``c` STRING NOT NULL>"},
-        {"ROW<x ROW<y BOOLEAN>>", "ROW<`x` ROW<`y` BOOLEAN>>"},
-        {"ROW<>", "ROW<>"},
-        {"ROW<a INT 'it''s', b STRING NOT NULL '<'>", "ROW<`a` INT, `b` STRING NOT NULL>"},
-        {"int not null array not null", "ARRAY<INT NOT NULL> NOT NULL"},
-        {"double precision array multiset", "MULTISET<ARRAY<DOUBLE>>"},
-        {"ROW<a INT, a INT>", NULL},
-        {"ROW<a INT 'open>", NULL},
-        {"INT ARRAY ARRAY ARRAY ARRAY ARRAY ARRAY ARRAY ARRAY ARRAY ARRAY ARRAY ARRAY ARRAY ARRAY "
-         "ARRAY ARRAY ARRAY",
-         NULL},
-    };
     struct arena *a = arena_new();
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < sizeof(schema_texts) / sizeof(schema_texts[0]); i++) {
         struct sr_type t;
-        sr_rc rc = type_parse(a, cases[i][0], &t, NULL, &err);
-        ck_assert_msg((rc == SR_OK) == (cases[i][1] != NULL), "%s", cases[i][0]);
+        sr_rc rc = type_parse(a, schema_texts[i][0], &t, NULL, &err);
+        ck_assert_msg((rc == SR_OK) == (schema_texts[i][1] != NULL), "%s", schema_texts[i][0]);
         if (rc != SR_OK) {
             continue;
         }
         const char *text = type_text(a, &t);
-        ck_assert_str_eq(text, cases[i][1]);
+        ck_assert_str_eq(text, schema_texts[i][1]);
         struct sr_type again;
         ck_assert_int_eq(type_parse(a, text, &again, NULL, &err), SR_OK);
         ck_assert(type_equal(&t, &again, true));

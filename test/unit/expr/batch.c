@@ -153,7 +153,7 @@ const char *batch_value(const struct sr_column *c, uint32_t r, char *buffer, siz
     if (!sr_is_valid(c, r)) {
         return "NULL";
     }
-    if (type_is_string(c->type.kind)) {
+    if (sr_has_bytes(c->type.kind)) {
         const char *s = sr_text(c, r, &len);
         (void)snprintf(buffer, room, "%.*s", (int)len, s);
         return buffer;

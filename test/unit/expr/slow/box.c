@@ -169,6 +169,25 @@ static struct box box_many(struct arena *a, const struct sr_type *t, bool broken
     return b;
 }
 
+/* As PARSE_JSON leaves them. */
+static struct box box_variant(uint64_t x)
+{
+    static const char *const texts[] = {"1",
+                                        "null",
+                                        "\"a\"",
+                                        "[1,2,{\"a\":[]}]",
+                                        "{\"a\":1,\"b\":\"x,]}\"}",
+                                        "[]",
+                                        "{}",
+                                        "{\"\":[\"\"]}",
+                                        "\"\\\"\\\\\"",
+                                        "-1.5E-7",
+                                        "{\"a\":{\"a\":true}}",
+                                        "\"\""};
+    const char *text = texts[x % (sizeof(texts) / sizeof(texts[0]))];
+    return (struct box){.text = text, .len = (uint32_t)strlen(text)};
+}
+
 /* NOLINTNEXTLINE(misc-no-recursion) */
 struct box box_random(struct arena *a, const struct sr_type *t, bool broken, uint64_t *seed)
 {
@@ -213,6 +232,8 @@ struct box box_random(struct arena *a, const struct sr_type *t, bool broken, uin
     case SR_MULTISET:
     case SR_ROW:
         return box_many(a, t, broken, seed);
+    case SR_VARIANT:
+        return box_variant(x);
     case SR_NULL:
     case SR_KIND_COUNT:
         break;
@@ -281,13 +302,13 @@ struct box box_get(struct arena *a, const struct sr_column *c, uint32_t r)
     if (kind == SR_DECIMAL) {
         return (struct box){.n = ((const int64_t *)c->values)[r]};
     }
-    if (type_is_string(kind)) {
+    if (sr_has_bytes(kind)) {
         struct box b = {0};
         const char *s = sr_text(c, r, &b.len);
         b.text = arena_text_n(a, s, b.len);
         return b;
     }
-    if (type_is_stamp(kind)) {
+    if (sr_is_timestamp(kind)) {
         return box_get_moment(c, r);
     }
     return sr_is_nested(kind) ? box_get_many(a, c, r) : (struct box){.i = box_get_integer(c, r)};
@@ -321,7 +342,7 @@ static void box_put_many(struct sr_home *home, struct sr_column *c, uint32_t r, 
 
 static void box_put_wide(struct sr_column *c, uint32_t r, const struct box *b)
 {
-    if (type_is_stamp(c->type.kind)) {
+    if (sr_is_timestamp(c->type.kind)) {
         ((struct sr_instant *)c->values)[r] = (struct sr_instant){.ms = b->i, .ns = b->ns};
     } else {
         ((struct sr_wide *)c->values)[r] =
@@ -343,7 +364,7 @@ void box_put(struct sr_home *home, struct sr_column *c, uint32_t r, const struct
     }
     if (sr_is_nested(c->type.kind)) {
         box_put_many(home, c, r, b);
-    } else if (type_is_string(c->type.kind)) {
+    } else if (sr_has_bytes(c->type.kind)) {
         ck_assert(column_put_bytes(home, c, r, b->text, b->len));
     } else if (c->type.kind == SR_FLOAT) {
         ((float *)c->values)[r] = (float)b->d;
@@ -352,9 +373,9 @@ void box_put(struct sr_home *home, struct sr_column *c, uint32_t r, const struct
     } else if (size == 16) {
         box_put_wide(c, r, b);
     } else {
-        int64_t v = type_is_stamp(c->type.kind)  ? b->i * 1000 + b->ns / 1000
-                    : c->type.kind == SR_DECIMAL ? (int64_t)b->n
-                                                 : b->i;
+        int64_t v = sr_is_timestamp(c->type.kind) ? b->i * 1000 + b->ns / 1000
+                    : c->type.kind == SR_DECIMAL  ? (int64_t)b->n
+                                                  : b->i;
         memcpy((uint8_t *)c->values + (size_t)r * size, &v, size); /* the low bytes come first */
     }
 }
@@ -371,20 +392,20 @@ const struct expr *box_literal(struct arena *a, const struct sr_type *t, const s
     if (b->is_null) {
         return e;
     }
-    if (type_is_string(t->kind)) {
+    if (sr_has_bytes(t->kind)) {
         e->text = b->text;
         e->text_len = b->len;
-    } else if (type_is_approx(t->kind)) {
+    } else if (sr_is_approx(t->kind)) {
         e->value.d = b->d;
-    } else if (type_is_stamp(t->kind) && t->length > 6) {
+    } else if (sr_is_timestamp(t->kind) && t->length > 6) {
         e->value.instant = (struct sr_instant){.ms = b->i, .ns = b->ns};
     } else if (t->kind == SR_DECIMAL && t->length > SR_DECIMAL_SMALL) {
         e->value.wide.low = (uint64_t)b->n;
         e->value.wide.high = (int64_t)(b->n >> 64);
     } else {
-        e->value.i = type_is_stamp(t->kind)  ? b->i * 1000 + b->ns / 1000
-                     : t->kind == SR_DECIMAL ? (int64_t)b->n
-                                             : b->i;
+        e->value.i = sr_is_timestamp(t->kind) ? b->i * 1000 + b->ns / 1000
+                     : t->kind == SR_DECIMAL  ? (int64_t)b->n
+                                              : b->i;
     }
     return e;
 }
@@ -405,16 +426,16 @@ const char *box_text(struct arena *a, const struct sr_type *t, const struct box 
         }
         return arena_printf(a, "[%s]", s);
     }
-    if (type_is_string(t->kind)) {
+    if (sr_has_bytes(t->kind)) {
         return arena_printf(a, "'%.*s'(%u)", (int)b->len, b->text, b->len);
     }
-    if (type_is_approx(t->kind)) {
+    if (sr_is_approx(t->kind)) {
         return b->d != b->d ? "NaN" : arena_printf(a, "%.17g", b->d);
     }
     if (t->kind == SR_DECIMAL) {
         __int128 high = b->n / 1000000000000000000, low = b->n % 1000000000000000000;
         return arena_printf(a, "%lld:%lld", (long long)high, (long long)low);
     }
-    return type_is_stamp(t->kind) ? arena_printf(a, "%lldms %d", (long long)b->i, b->ns)
-                                  : arena_printf(a, "%lld", (long long)b->i);
+    return sr_is_timestamp(t->kind) ? arena_printf(a, "%lldms %d", (long long)b->i, b->ns)
+                                    : arena_printf(a, "%lld", (long long)b->i);
 }

@@ -50,7 +50,9 @@ static const char *const grow_types[] = {"BOOLEAN",
                                          "ROW<a INT, b STRING, c ARRAY<DOUBLE>>",
                                          "ROW<x INT NOT NULL, y ROW<z STRING>>",
                                          "ARRAY<ROW<x INT, y STRING>>",
-                                         "MULTISET<INT>"};
+                                         "STRUCTURED<'a.B', x INT, y STRING>",
+                                         "MULTISET<INT>",
+                                         "VARIANT"};
 #define GROW_TYPES (sizeof(grow_types) / sizeof(grow_types[0]))
 
 void grow_open(struct grow *g, struct arena *a, uint64_t seed, bool broken)
@@ -75,7 +77,7 @@ static uint64_t grow_number(struct grow *g, uint64_t below)
 /* A letter a type. */
 static char grow_letter(const struct sr_type *t)
 {
-    static const char letters[SR_KIND_COUNT + 1] = "bkkilfdnssyyDTtzMSamMrx";
+    static const char letters[SR_KIND_COUNT + 1] = "bkkilfdnssyyDTtzMSamMrxv";
     return t->kind == SR_MULTISET ? 'u' : letters[t->kind];
 }
 
@@ -83,8 +85,9 @@ static char grow_letter(const struct sr_type *t)
  * that can be ordered, * any. */
 static bool grow_fits(char want, const struct sr_type *t)
 {
-    return want == '*' || (want == '#' && type_is_number(t->kind)) ||
-           (want == '0' && type_is_exact(t->kind)) || (want == '.' && !sr_is_nested(t->kind)) ||
+    return want == '*' || (want == '#' && sr_is_number(t->kind)) ||
+           (want == '0' && sr_is_exact(t->kind)) ||
+           (want == '.' && !sr_is_nested(t->kind) && t->kind != SR_VARIANT) ||
            want == grow_letter(t);
 }
 
@@ -275,6 +278,13 @@ static const struct recipe grow_recipes[] = {
     {"IS_ALPHA", 'b', "s"},
     {"IS_DIGIT", 'b', "s"},
     {"IS_DECIMAL", 'b', "s"},
+    {"PARSE_JSON", 'v', "s"},
+    {"TRY_PARSE_JSON", 'v', "s"},
+    {"ITEM", 'v', "vi"},
+    {"ITEM", 'v', "vs"},
+    {"=", 'b', "vv"},
+    {"IN", 'b', "vv+"},
+    {"JSON_QUERY", 's', "vj"},
     {"IS JSON", 'b', "s"},
     {"JSON_EXISTS", 'b', "sj"},
     {"=", 'b', "*="},

@@ -280,7 +280,7 @@ static struct box slow_call(struct slow *s, const struct expr *e)
         s->has_failed = false;
         return slow_null;
     }
-    s->is_far = s->is_far || (type_is_stamp(e->type.kind) && !out.is_null &&
+    s->is_far = s->is_far || (sr_is_timestamp(e->type.kind) && !out.is_null &&
                               (out.i > SLOW_FAR_MS || out.i < -SLOW_FAR_MS));
     return out.is_null ? slow_null : out;
 }
@@ -290,20 +290,20 @@ static struct box slow_literal(struct arena *a, const struct expr *e)
 {
     struct box b = {.is_null = e->is_null, .i = e->value.i};
     const struct sr_type *t = &e->type;
-    if (type_is_string(t->kind)) {
+    if (sr_has_bytes(t->kind)) {
         b.text = arena_text_n(a, e->text ? e->text : "", e->text_len);
         b.len = e->text_len;
-    } else if (type_is_approx(t->kind)) {
+    } else if (sr_is_approx(t->kind)) {
         b.d = t->kind == SR_FLOAT ? (double)(float)e->value.d : e->value.d;
     } else if (t->kind == SR_DECIMAL) {
         b.n = t->length <= SR_DECIMAL_SMALL
                   ? (__int128)e->value.i
                   : (__int128)((unsigned __int128)(uint64_t)e->value.wide.high << 64 |
                                e->value.wide.low);
-    } else if (type_is_stamp(t->kind) && t->length > 6) {
+    } else if (sr_is_timestamp(t->kind) && t->length > 6) {
         b.i = e->value.instant.ms;
         b.ns = e->value.instant.ns;
-    } else if (type_is_stamp(t->kind)) {
+    } else if (sr_is_timestamp(t->kind)) {
         b.i = e->value.i / 1000 - (e->value.i % 1000 < 0 ? 1 : 0);
         b.ns = (int32_t)(e->value.i - b.i * 1000) * 1000;
     }

@@ -62,7 +62,7 @@ static const char *cast_decimal_text(struct arena *a, __int128 n, int32_t scale)
 
 static bool cast_to_decimal(struct cast *c)
 {
-    if (type_is_approx(c->from->kind)) {
+    if (sr_is_approx(c->from->kind)) {
         return false;
     }
     int32_t scale = c->from->kind == SR_DECIMAL ? c->from->scale : 0, to = c->to->scale;
@@ -74,7 +74,7 @@ static bool cast_to_decimal(struct cast *c)
 
 static void cast_from_decimal(struct cast *c)
 {
-    if (type_is_approx(c->to->kind)) {
+    if (sr_is_approx(c->to->kind)) {
         double d = strtod(cast_decimal_text(c->s->arena, c->a->n, c->from->scale), NULL);
         c->out->d = c->to->kind == SR_FLOAT ? (double)(float)d : d;
         return;
@@ -97,9 +97,9 @@ static bool cast_numbers(struct cast *c)
     }
     if (c->from->kind == SR_DECIMAL) {
         cast_from_decimal(c);
-    } else if (type_is_approx(c->from->kind)) {
+    } else if (sr_is_approx(c->from->kind)) {
         c->out->d = c->to->kind == SR_FLOAT ? (double)(float)c->a->d : c->a->d;
-        c->out->i = type_is_approx(c->to->kind) ? 0 : cast_of_real(c->to->kind, c->a->d);
+        c->out->i = sr_is_approx(c->to->kind) ? 0 : cast_of_real(c->to->kind, c->a->d);
     } else {
         c->out->d = c->to->kind == SR_FLOAT ? (double)(float)c->a->i : (double)c->a->i;
         c->out->i = cast_low_bits(c->to->kind, c->a->i);
@@ -196,6 +196,9 @@ static const char *cast_any_text(struct arena *a, const struct sr_type *t, const
     if (sr_is_text(t->kind)) {
         return v->text;
     }
+    if (t->kind == SR_VARIANT) {
+        return arena_text_n(a, v->text, v->len);
+    }
     if (!sr_is_nested(t->kind)) {
         return cast_scalar_text(a, t, v);
     }
@@ -203,7 +206,8 @@ static const char *cast_any_text(struct arena *a, const struct sr_type *t, const
     for (uint32_t i = 0; i < v->items && s; i++) {
         const char *one = cast_any_text(a, &t->child[i % t->children].type, &v->item[i]);
         const char *sign = i == 0 ? "" : t->kind == SR_MAP && i % 2 == 1 ? "=" : ", ";
-        s = one ? arena_printf(a, "%s%s%s", s, sign, one) : NULL;
+        const char *name = t->class_name ? arena_printf(a, "%s=", t->child[i].name) : "";
+        s = one ? arena_printf(a, "%s%s%s%s", s, sign, name, one) : NULL;
     }
     return s ? arena_printf(a, "%s%s", s,
                             t->kind == SR_ARRAY ? "]"
@@ -214,7 +218,7 @@ static const char *cast_any_text(struct arena *a, const struct sr_type *t, const
 
 static bool cast_to_string(struct cast *c)
 {
-    if (type_is_string(c->from->kind)) {
+    if (sr_is_string(c->from->kind)) {
         bool is_read = sr_is_bytes(c->from->kind) && !sr_is_bytes(c->to->kind);
         if (!is_read) {
             cast_fit(c, c->a->text, c->a->len);
@@ -298,7 +302,7 @@ static struct box cast_cut(struct box v, int32_t digits)
 
 static bool cast_moments(struct cast *c)
 {
-    bool from_stamp = type_is_stamp(c->from->kind), to_stamp = type_is_stamp(c->to->kind);
+    bool from_stamp = sr_is_timestamp(c->from->kind), to_stamp = sr_is_timestamp(c->to->kind);
     struct box v = {.i = c->from->kind == SR_DATE ? c->a->i * CAST_DAY_MS : c->a->i,
                     .ns = c->a->ns};
     if (to_stamp) {
@@ -319,7 +323,7 @@ static bool cast_moments(struct cast *c)
 
 static bool cast_is_moment(enum sr_kind k)
 {
-    return k == SR_DATE || k == SR_TIME || type_is_stamp(k);
+    return k == SR_DATE || k == SR_TIME || sr_is_timestamp(k);
 }
 
 static bool cast_one(struct cast *c);
@@ -350,7 +354,7 @@ static bool cast_one(struct cast *c)
         *c->out = *c->a;
         return true;
     }
-    if (type_is_string(to)) {
+    if (sr_is_string(to)) {
         return cast_to_string(c);
     }
     if (sr_is_nested(from)) {
@@ -360,7 +364,7 @@ static bool cast_one(struct cast *c)
         return cast_numbers(c);
     }
     if (sr_is_text(from)) {
-        return type_is_integer(to) ? cast_read_integer(c) : to == SR_BOOLEAN && cast_read_bool(c);
+        return sr_is_integer(to) ? cast_read_integer(c) : to == SR_BOOLEAN && cast_read_bool(c);
     }
     return cast_is_moment(from) && cast_is_moment(to) && cast_moments(c);
 }

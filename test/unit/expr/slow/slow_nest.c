@@ -184,7 +184,7 @@ static bool nest_extreme(struct slow_call *c)
     c->out->is_null = true;
     for (uint32_t i = 0; i < a->items; i++) {
         bool is_nan =
-            type_is_approx(t->kind) && (a->item[i].d != a->item[i].d || c->out->d != c->out->d);
+            sr_is_approx(t->kind) && (a->item[i].d != a->item[i].d || c->out->d != c->out->d);
         int order = a->item[i].is_null || c->out->is_null || is_nan
                         ? 0
                         : slow_order(t, &a->item[i], c->out);
@@ -263,7 +263,8 @@ bool slow_nest(struct slow_call *c)
     };
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
         if (nest_is(c, known[i].name)) {
-            return known[i].run(c);
+            bool is_variant = c->e->args > 0 && c->e->arg[0]->type.kind == SR_VARIANT;
+            return !is_variant && known[i].run(c); /* parts of a VARIANT: the engine's */
         }
     }
     return false;

@@ -129,7 +129,7 @@ static bool number_binary(struct slow_call *c, char op)
         c->out->d = (double)(float)number_real(op, c->arg[0].d, c->arg[1].d);
     } else if (kind == SR_DOUBLE) {
         c->out->d = number_real(op, c->arg[0].d, c->arg[1].d);
-    } else if (type_is_integer(kind) || (type_is_interval(kind) && left == kind)) {
+    } else if (sr_is_integer(kind) || (sr_is_interval(kind) && left == kind)) {
         if ((op == '/' || op == '%') && c->arg[1].i == 0) {
             slow_fail(c->s);
             return true;
@@ -145,7 +145,7 @@ static bool number_unary(struct slow_call *c)
 {
     const struct box *a = &c->arg[0];
     enum sr_kind kind = c->e->type.kind;
-    bool is_real = type_is_approx(kind), is_abs = number_is(c, "ABS");
+    bool is_real = sr_is_approx(kind), is_abs = number_is(c, "ABS");
     if (number_is(c, "-") || (is_abs && !is_real && (a->n < 0 || a->i < 0))) {
         c->out->n = -a->n;
         c->out->i = number_wrap(kind, (int64_t)(0 - (uint64_t)a->i));
@@ -208,7 +208,7 @@ static int number_order(const struct sr_type *x, const struct box *a, const stru
 
 int slow_order(const struct sr_type *t, const struct box *a, const struct box *b)
 {
-    if (type_is_string(t->kind)) {
+    if (sr_has_bytes(t->kind)) {
         for (uint32_t i = 0; i < a->len && i < b->len; i++) {
             if (a->text[i] != b->text[i]) {
                 return (unsigned char)a->text[i] < (unsigned char)b->text[i] ? -1 : 1;
@@ -216,7 +216,7 @@ int slow_order(const struct sr_type *t, const struct box *a, const struct box *b
         }
         return a->len < b->len ? -1 : a->len > b->len;
     }
-    if (type_is_approx(t->kind)) { /* NaN is the largest */
+    if (sr_is_approx(t->kind)) { /* NaN is the largest */
         return a->d < b->d ? -1 : a->d > b->d ? 1 : (a->d != a->d) - (b->d != b->d);
     }
     if (t->kind == SR_DECIMAL) {
@@ -231,7 +231,7 @@ bool slow_is_identical(const struct sr_type *t, const struct box *a, const struc
     if (a->is_null || b->is_null) {
         return a->is_null == b->is_null;
     }
-    if (type_is_approx(t->kind)) {
+    if (sr_is_approx(t->kind)) {
         return a->d != a->d ? b->d != b->d : a->d == b->d && !signbit(a->d) == !signbit(b->d);
     }
     bool is_same = sr_is_nested(t->kind) ? a->items == b->items : slow_order(t, a, b) == 0;
@@ -271,7 +271,7 @@ bool slow_is_same(const struct sr_type *t, const struct box *a, const struct box
     if (a->is_null || b->is_null) {
         return a->is_null == b->is_null;
     }
-    if (type_is_approx(t->kind)) {
+    if (sr_is_approx(t->kind)) {
         return a->d == b->d;
     }
     if (t->kind == SR_ARRAY || !sr_is_nested(t->kind)) {
@@ -307,8 +307,8 @@ static bool compare_operator(struct slow_call *c)
         c->out->i = slow_is_same(x, a, b) == (c->name[0] == '=');
         return true;
     }
-    bool is_nan = type_is_approx(x->kind) && (a->d != a->d || b->d != b->d);
-    bool is_exact = type_is_exact(x->kind) && type_is_exact(y->kind);
+    bool is_nan = sr_is_approx(x->kind) && (a->d != a->d || b->d != b->d);
+    bool is_exact = sr_is_exact(x->kind) && sr_is_exact(y->kind);
     int order = is_exact ? number_order(x, a, y, b) : slow_order(x, a, b);
     c->out->i = compare_says(c->name, order, is_nan);
     return true;
@@ -324,7 +324,7 @@ bool slow_compare(struct slow_call *c)
     }
     if (number_is(c, "IN")) {
         for (uint32_t i = 1; i < c->e->args; i++) {
-            bool is_nan = type_is_approx(c->e->arg[0]->type.kind) && c->arg[0].d != c->arg[0].d;
+            bool is_nan = sr_is_approx(c->e->arg[0]->type.kind) && c->arg[0].d != c->arg[0].d;
             c->out->i |= !is_nan && slow_order(&c->e->arg[0]->type, &c->arg[0], &c->arg[i]) == 0;
         }
         return true;
@@ -337,7 +337,7 @@ bool slow_compare(struct slow_call *c)
     for (uint32_t i = 1; i < c->e->args; i++) {
         const struct box *a = &c->arg[i];
         int order = slow_order(&c->e->type, a, c->out);
-        if (order == 0 && type_is_approx(c->e->type.kind)) { /* -0.0 is less than 0.0 */
+        if (order == 0 && sr_is_approx(c->e->type.kind)) { /* -0.0 is less than 0.0 */
             order = !!signbit(c->out->d) - !!signbit(a->d);
         }
         *c->out = (is_most ? order > 0 : order < 0) ? *a : *c->out;

@@ -98,7 +98,7 @@ static bool time_extract(struct slow_call *c)
 {
     const struct sr_type *t = &c->e->arg[1]->type;
     const char *unit = c->arg[0].text;
-    bool is_stamp = type_is_stamp(t->kind);
+    bool is_stamp = sr_is_timestamp(t->kind);
     int64_t v = c->arg[1].i, year, month, day;
     if (t->kind != SR_DATE && !is_stamp && t->kind != SR_TIME) {
         return false;
@@ -154,7 +154,7 @@ bool slow_time(struct slow_call *c)
 {
     const char *name = c->name;
     bool is_shift = c->e->args == 2 && (strcmp(name, "+") == 0 || strcmp(name, "-") == 0) &&
-                    type_is_interval(c->e->arg[1]->type.kind);
+                    sr_is_interval(c->e->arg[1]->type.kind);
     if (is_shift) {
         return time_shift(c, name[0] == '-' ? -1 : 1);
     }
