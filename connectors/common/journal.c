@@ -25,6 +25,9 @@ static sr_rc journal_make_dir(const struct sr_host *host, const char *dir, struc
     rc = parent ? fs->sync_dir(fs, parent, err)
                 : host->fail(host, err, SR_ENOMEM, "out of memory for the journal %s", dir);
     free(parent);
+    if (rc != SR_OK) { /* or it would be there the next time, with a name that is not durable */
+        (void)fs->remove_dir(fs, dir, NULL);
+    }
     return rc;
 }
 

@@ -272,7 +272,7 @@ static sr_rc fs_part_look(const struct sr_host *host, const char *path,
     return SR_OK;
 }
 
-/* Both names' directories: a rename is in the two of them. */
+/* A rename is in both directories; those of partitions may be new, up to where parts hide. */
 static sr_rc fs_part_sync_dirs(const struct sr_host *host, const struct fs_part_name *n,
                                struct sr_error *err)
 {
@@ -280,10 +280,17 @@ static sr_rc fs_part_sync_dirs(const struct sr_host *host, const struct fs_part_
     return SR_OK;
 #endif
     char *to = fs_path_parent(n->final), *from = fs_path_parent(n->hidden);
-    sr_rc rc = to && from ? host->files->sync_dir(host->files, to, err)
-                          : host->fail(host, err, SR_ENOMEM, "out of memory");
-    if (rc == SR_OK && to && from && strcmp(to, from) != 0) {
-        rc = host->files->sync_dir(host->files, from, err);
+    size_t len = from ? strlen(from) : 0;
+    sr_rc rc = SR_OK;
+    while (rc == SR_OK && from && to && strlen(to) > len) {
+        rc = host->files->sync_dir(host->files, to, err);
+        char *above = fs_path_parent(to);
+        free(to);
+        to = above;
+    }
+    if (rc == SR_OK) {
+        rc = to && from ? host->files->sync_dir(host->files, from, err)
+                        : host->fail(host, err, SR_ENOMEM, "out of memory");
     }
     free(to);
     free(from);

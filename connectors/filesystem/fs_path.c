@@ -80,6 +80,10 @@ static sr_rc fs_path_make_one(const struct sr_host *host, const char *path, stru
     rc = above ? files->sync_dir(files, above, err)
                : host->fail(host, err, SR_ENOMEM, "out of memory");
     free(above);
+    if (rc != SR_OK) { /* or it would be there the next time, with a name that is not durable */
+        struct sr_error ignored;
+        (void)files->remove_dir(files, path, &ignored);
+    }
     return rc;
 }
 

@@ -80,7 +80,12 @@ static sr_rc durable_make_dir(const struct env *env, const char *path, struct sr
             return error_set(err, SR_EEXISTS, "make directory %s: a file is there", path);
         }
     }
-    return rc == SR_OK ? durable_sync_parent(env, path, err) : rc;
+    if (rc != SR_OK) return rc;
+    rc = durable_sync_parent(env, path, err);
+    if (rc != SR_OK) { /* or it would be there the next time, with a name that is not durable */
+        (void)env->files->remove_dir(env->files, path, NULL);
+    }
+    return rc;
 }
 
 sr_rc durable_make_dirs(const struct env *env, const char *path, struct sr_error *err)

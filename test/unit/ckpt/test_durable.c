@@ -117,6 +117,24 @@ START_TEST(a_tree_is_removed_and_absence_is_fine)
 }
 END_TEST
 
+/* Whatever sync fails: once the call has succeeded, a power loss takes no directory. */
+START_TEST(a_directory_is_durable_though_its_sync_failed_before)
+{
+    for (uint64_t n = 0; n < 3; n++) {
+        struct sr_error err;
+        begin();
+        disk_fail_in(disk, DISK_FAULT_SYNC, n);
+        ck_assert_int_eq(durable_make_dirs(&env, "/a/b/c", &err), SR_EIO);
+        ck_assert(!disk_fail_pending(disk));
+        ck_assert_int_eq(durable_make_dirs(&env, "/a/b/c", &err), SR_OK);
+        disk_crash(disk, DISK_POWER_LOSS);
+        disk_restart(disk, DISK_NOTHING);
+        ck_assert_int_eq(look("/a/b/c"), DURABLE_DIR);
+        end();
+    }
+}
+END_TEST
+
 static sr_rc late_remove(const struct sr_files *fs, const char *path, struct sr_error *err)
 {
     const struct sr_files *files = disk_files(disk);
@@ -271,8 +289,9 @@ END_TEST
 
 UNIT_MAIN("durable", made_directories_outlive_a_power_loss,
           a_replaced_file_is_the_old_one_or_the_new_one, failing_to_look_is_not_absence,
-          a_tree_is_removed_and_absence_is_fine, nobody_gets_hold_of_what_is_half_removed,
-          a_number_is_decimal_and_has_one_form, reading_has_a_bound,
-          counters_are_read_as_written_or_refused,
+          a_tree_is_removed_and_absence_is_fine,
+          a_directory_is_durable_though_its_sync_failed_before,
+          nobody_gets_hold_of_what_is_half_removed, a_number_is_decimal_and_has_one_form,
+          reading_has_a_bound, counters_are_read_as_written_or_refused,
           a_lock_names_its_holder_whatever_lies_in_the_file,
           a_lock_is_seized_only_from_a_holder_that_does_not_move)
