@@ -339,6 +339,9 @@ sr_rc fs_part_show(const struct sr_host *host, const struct fs_part_name *n, boo
         return rc;
     }
     bool is_right = is_hidden_there && stat.size_bytes == n->length;
+#ifdef MUTANT_SHOWN_UNCHECKED /* whatever became of the bytes since the checkpoint is shown */
+    is_own = true;
+#endif
     rc = is_right && !is_own ? fs_part_look(host, n->hidden, n, &is_right, err) : SR_OK;
     if (rc != SR_OK) {
         return rc;

@@ -239,6 +239,9 @@ sr_rc fs_place_new_part(struct fs_place *p, const char *partition, const struct 
 
 sr_rc fs_place_sync(struct fs_place *p, struct sr_error *err)
 {
+#ifdef MUTANT_PART_NAME_UNSYNCED /* rows of a checkpoint lie in a file without a name */
+    return SR_OK;
+#endif
     sr_rc rc = p->has_new_names ? p->host->files->sync_dir(p->host->files, p->dir, err) : SR_OK;
     p->has_new_names = p->has_new_names && rc != SR_OK;
     return rc;

@@ -142,6 +142,9 @@ static sr_rc source_add(struct source *s, struct split *k, int64_t now_us, struc
     size_t len = strlen(k->id) + 1;
     own->id = buffer_new(s->home, (uint32_t)len);
     if (own->id) memcpy(own->id->data, k->id, len);
+#ifdef MUTANT_WATERMARK_UNRESTORED /* a row that was late is not late any more */
+    k->watermark = SR_WATERMARK_NONE;
+#endif
     if (!own->id || stamp_add(&s->stamp, own->number, k->watermark, now_us) != SR_OK) {
         return error_set(err, SR_ENOMEM, "source '%s': out of memory", s->node->step);
     }

@@ -286,6 +286,9 @@ sr_rc task_load(struct task *t, const struct manifest *m, struct sr_error *err)
         if (l->state) rc = task_load_state(t, l, m, err);
     }
     if (rc != SR_OK || t->has_source) return rc;
+#ifdef MUTANT_WATERMARK_UNRESTORED
+    return SR_OK;
+#endif
     rc = task_load_gates(t, m, err);
     if (rc != SR_OK) return rc;
     /* What the operators knew of time before: told again, it fires nothing that was not due. */

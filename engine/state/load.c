@@ -308,6 +308,9 @@ static sr_rc load_all(struct load *l, struct sr_error *err)
     uint32_t version = bytes_get_u32(&l->in);
     uint32_t max_parallelism = bytes_get_u32(&l->in);
     int64_t watermark = (int64_t)bytes_get_u64(&l->in);
+#ifdef MUTANT_WATERMARK_UNRESTORED
+    watermark = SR_WATERMARK_NONE;
+#endif
     uint32_t maps = bytes_get_u32(&l->in);
     if (l->in.is_broken || magic != SAVED_MAGIC) {
         return load_damaged(s, "", "it does not begin as state does", err);

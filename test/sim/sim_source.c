@@ -1,4 +1,5 @@
-/* The source "sim": rows of the scene, in pieces of any size, with pauses and failures. */
+/* The source "sim": rows of the scene, in pieces of any size, with pauses and failures. What was
+ * acknowledged is gone: nobody can go back to it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +7,7 @@
 #include "test/sim/plugin.h"
 #include "test/sim/world.h"
 
-#define SIM_SPLITS_MAX 64u
+#define SIM_SPLITS_MAX WORLD_SPLITS_MAX
 
 struct sim_conf {
     bool quiet; /* one split without rows, which ends late: the scene says when */
@@ -101,6 +102,12 @@ static sr_rc sim_add(void *r, uint32_t number, const struct sr_split *split, str
     if (split->note.len == 0 || sscanf(split->note.data, "%u %u", &one->split, &one->next) != 2) {
         *err = (struct sr_error){.rc = SR_ECORRUPT, .words = "a split's note is damaged"};
         return SR_ECORRUPT;
+    }
+    struct world *w = world_now;
+    uint32_t gone = s->is_quiet ? 0 : w->forgotten[one->split % SIM_SPLITS_MAX];
+    if (one->next < gone && !w->is_zombie && !world_is_dead(w)) {
+        world_fail(w, "split %u goes on from row %u, but all before row %u were acknowledged",
+                   one->split, one->next, gone);
     }
     return SR_OK;
 }
@@ -202,6 +209,23 @@ static sr_rc sim_position(void *r, uint32_t number, struct sr_out *note, struct 
     return SR_ENOMEM;
 }
 
+/* Twins read the same rows, each at its own pace: theirs stay. */
+static void sim_acknowledge(void *r, uint32_t number, struct sr_bytes note)
+{
+    struct sim_reader *s = r;
+    struct world *w = world_now;
+    uint32_t split = 0;
+    uint32_t next = 0;
+    (void)number;
+    if (s->is_quiet || w->scene.has_twin || world_is_dead(w) ||
+        sscanf(note.data, "%u %u", &split, &next) != 2) {
+        return;
+    }
+    world_trace(w, "acknowledged", split, next);
+    uint32_t *gone = &w->forgotten[split % SIM_SPLITS_MAX];
+    *gone = next > *gone ? next : *gone;
+}
+
 static void sim_close(void *r) { (void)r; }
 
 const struct sr_source_type sim_source_type = {
@@ -222,5 +246,6 @@ const struct sr_source_type sim_source_type = {
     .poll = sim_poll,
     .consume = sim_consume,
     .position = sim_position,
+    .acknowledge = sim_acknowledge,
     .close = sim_close,
 };

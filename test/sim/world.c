@@ -206,23 +206,31 @@ static uint64_t world_rot_place(struct world *w, const uint8_t *bytes, uint64_t 
     return at;
 }
 
-/* Only in what checkpoints consist of: nobody promises to find out about the rest. */
+/* Only in what checkpoints consist of or refer to: nobody promises to find out about the rest. The
+ * simulator's own sinks have no digests. */
 static bool world_is_kept(const char *path)
 {
     const char *name = strrchr(path, '/');
-    return name && (strcmp(name, "/_metadata") == 0 || strcmp(name, "/state") == 0 ||
-                    strcmp(name, "/store.db") == 0);
+    if (!name || strncmp(name, "/.staged-", 9) == 0 || strncmp(name, "/remote-", 8) == 0) {
+        return false;
+    }
+    bool is_hidden = name[1] == '.' && strncmp(path, "/ck", 3) != 0;
+    bool is_redo = strstr(path, "redo/") != NULL;
+    return is_hidden || is_redo || strcmp(name, "/_metadata") == 0 || strcmp(name, "/state") == 0 ||
+           strcmp(name, "/store.db") == 0;
 }
 
 void world_rot(struct world *w)
 {
+    static const char *const roots[] = {"/ck", "/ck", "/out", "/twin"};
     struct rot rot = {.path = ""};
-    uint32_t files = world_find_file(w, "/ck", UINT32_MAX, rot.path);
+    const char *root = roots[world_below(w, 4)];
+    uint32_t files = world_find_file(w, root, UINT32_MAX, rot.path);
     if (files == 0 || w->rots == WORLD_ROTS_MAX) {
         return;
     }
     for (uint32_t i = 0; i < 20 && !world_is_kept(rot.path); i++) {
-        (void)world_find_file(w, "/ck", world_below(w, files), rot.path);
+        (void)world_find_file(w, root, world_below(w, files), rot.path);
     }
     uint64_t size = 0;
     const uint8_t *bytes = disk_bytes(w->disk, rot.path, &size);

@@ -15,6 +15,7 @@
 
 #define WORLD_POINTS_MAX 64u
 #define WORLD_ROTS_MAX   16u
+#define WORLD_SPLITS_MAX 64u
 
 /* A named place where processes can die. */
 struct world_point {
@@ -46,6 +47,7 @@ struct world {
     struct sqlite_vfs *vfs;
     struct env env;
     struct remote remote;
+    uint32_t forgotten[WORLD_SPLITS_MAX]; /* rows of a split that were acknowledged, and are gone */
     struct rot rot[WORLD_ROTS_MAX];
     uint32_t rots;
     bool is_calm;       /* no fault any more */
