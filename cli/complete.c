@@ -106,6 +106,11 @@ static void complete_step_keys(const struct complete *k, const struct job_step *
     complete_keys_of(k, own[s->kind], prefix, "=");
     if (s->source) complete_keys_of(k, s->source->opts, prefix, "=");
     if (s->sink) complete_keys_of(k, s->sink->opts, prefix, "=");
+    if (s->key_prefix) complete_keys_of(k, steps_keyed_opts, prefix, "=");
+    if (s->key_format) {
+        complete_keys_of(k, s->key_format->opts,
+                         arena_printf(a, "%skey.%s.", prefix, s->key_format->name), "=");
+    }
     if (s->format) {
         complete_keys_of(k, s->format->opts, arena_printf(a, "%s%s.", prefix, s->format->name),
                          "=");

@@ -92,7 +92,8 @@ static void man_job(const struct cli *c)
     } tables[] = {{"Keys of a job", settings_opts},
                   {"Keys of a source", steps_source_opts},
                   {"Keys of a transform", steps_transform_opts},
-                  {"Keys of a sink", steps_sink_opts}};
+                  {"Keys of a sink", steps_sink_opts},
+                  {"Keys of a source or sink whose records have keys", steps_keyed_opts}};
     fputs(".SH JOB FILE\nOne YAML file is one job: Flink's configuration keys, and under sources, "
           "transforms and sinks a name for each step with its keys.\n",
           c->out);

@@ -8,7 +8,7 @@
 #include "engine/base/nearest.h"
 #include "engine/plan/settings.h"
 
-#define CATALOG_FIXED 5u
+#define CATALOG_FIXED 6u
 
 /* A table and how it is called. */
 struct catalog_table {
@@ -17,9 +17,9 @@ struct catalog_table {
     const char *strip; /* in front of its keys: the format's name */
 };
 
-static const char *const catalog_secrets[] = {"password", "passwd",    "secret",  "token",
-                                              "jaas",     "api-key",   "api_key", "apikey",
-                                              "api.key",  "credential"};
+static const char *const catalog_secrets[] = {"password", "passwd",     "secret",       "token",
+                                              "jaas",     "api-key",    "api_key",      "apikey",
+                                              "api.key",  "credential", "keystore.key", "key.pem"};
 
 bool conf_is_secret_key(const char *key)
 {
@@ -40,6 +40,7 @@ static bool catalog_table(const struct registry *r, uint32_t i, struct catalog_t
         {steps_transform_opts, "transform", ""},
         {steps_sink_opts, "sink", ""},
         {steps_dead_letter_opts, "dead-letter", ""},
+        {steps_keyed_opts, "source or sink of records with keys", ""},
     };
     static const enum registry_kind kinds[] = {REGISTRY_SOURCE, REGISTRY_SINK, REGISTRY_FORMAT};
     struct registry_item item;

@@ -4,44 +4,20 @@
 #include <string.h>
 
 #include "conf/opts.h"
+#include "conf/steps_inner.h"
 #include "conf/texts.h"
 #include "engine/base/assert.h"
 #include "engine/base/nearest.h"
 
 #define STEPS_NAME_MAX 128u
 
-/* What the tables below fill; texts and lists are read once more, with their places. */
-struct steps_keys {
-    const char *connector, *format, *uid;
-    int64_t parallelism; /* 0: not written */
-    int64_t rate_limit;
-    sr_duration idle_timeout;
-    sr_choice emit_strategy;
-    sr_list from, primary_key, select, group_by;
-    const char *schema, *watermark, *where, *window, *sql;
-    sr_choice on_error, on_late, guarantee;
-    int64_t total_max, minute_max; /* of dead letters */
-};
-
-/* A step while it is read. */
-struct steps_one {
-    struct reader *rd;
-    const char *name;
-    const char *prefix; /* "sources.hits." */
-    struct place at;
-    uint32_t order;
-    struct job_step *out;
-    struct steps_keys keys;
-    struct opts_words known;
-    bool is_lenient; /* an unknown connector or format: its options cannot be known either */
-};
-
 static const char *const steps_on_error[] = {"fail", "skip", "dead-letter", NULL};
 static const char *const steps_on_late[] = {"drop", "dead-letter", NULL};
 static const char *const steps_emit[] = {"on-event", "on-periodic", NULL};
+static const char *const steps_include[] = {"ALL", "EXCEPT_KEY", NULL};
 static const char *const steps_guarantees[] = {"none", "at-least-once", "exactly-once", NULL};
 static const char *const steps_section[] = {"sources.", "transforms.", "sinks."};
-static const char *const steps_kind[] = {"source", "transform", "sink"};
+const char *const steps_kind[] = {"source", "transform", "sink"};
 
 #define KEY(name, field, ...) SR_OPT(struct steps_keys, name, field, __VA_ARGS__)
 
@@ -74,6 +50,21 @@ static const char *const steps_kind[] = {"source", "transform", "sink"};
                "MULTISET<T>, ROW<name T, ...>, STRUCTURED<'class', name T, ...>, VARIANT, each with "\
                "NOT NULL or without; a computed column is "                                      \
                "`name: AS expression`.")
+
+const struct sr_opt steps_keyed_opts[] = {
+    KEY("value.format", value_format,
+        .doc = "The same as `format`; its options are written `value.csv.header` then."),
+    KEY("key.format", key_format,
+        .doc = "How keys of records become columns or columns keys, as in `key.format: raw`; its "
+               "options are written `key.csv.header`."),
+    KEY("key.fields", key_fields, .flags = OPTS_TEXT,
+        .doc = "The columns that are in the key; the primary key's unless written."),
+    KEY("key.fields-prefix", key_prefix, .def = "",
+        .doc = "What the names of the key's columns begin with in the job, but not in the key "
+               "itself: so the key and the value may have fields of one name."),
+    KEY("value.fields-include", value_include, .choices = steps_include, .def = "ALL",
+        .doc = "ALL: the value has the columns of the key too; EXCEPT_KEY: it has not."),
+    SR_OPT_END};
 
 const struct sr_opt steps_source_opts[] = {
     STEPS_CONNECTED,
@@ -144,13 +135,13 @@ const struct sr_opt steps_dead_letter_opts[] = {
 static const struct sr_opt *const steps_opts[] = {steps_source_opts, steps_transform_opts,
                                                   steps_sink_opts};
 
-static const char *steps_full(const struct steps_one *s, const char *key)
+const char *steps_full(const struct steps_one *s, const char *key)
 {
     const char *full = arena_printf(s->rd->arena, "%s%s", s->prefix, key);
     return full ? full : "";
 }
 
-static struct entry *steps_entry(const struct steps_one *s, const char *key)
+struct entry *steps_entry(const struct steps_one *s, const char *key)
 {
     return entries_find(&s->rd->entries, steps_full(s, key));
 }
@@ -163,137 +154,11 @@ static void steps_text(const struct steps_one *s, const char *key, struct job_te
     }
 }
 
-static void steps_texts(const struct steps_one *s, const char *key, struct job_texts *out)
+void steps_texts(const struct steps_one *s, const char *key, struct job_texts *out)
 {
     const struct entry *e = steps_entry(s, key);
     if (e) {
         texts_list(s->rd, e, out);
-    }
-}
-
-/* Names of all types of a kind, for whoever named one that is not there. */
-static const char *steps_list(struct reader *rd, enum registry_kind kind)
-{
-    struct registry_item item;
-    const char *list = "";
-    for (uint32_t i = 0; registry_item(rd->registry, kind, i, &item); i++) {
-        list = arena_printf(rd->arena, "%s%s%s", list, i > 0 ? ", " : "", item.name);
-        if (!list) {
-            return "";
-        }
-    }
-    return list;
-}
-
-/* A connector that only reads or only writes is a common slip: say so. */
-static bool steps_is_other_way(const struct steps_one *s, const char *name)
-{
-    bool is_source = s->out->kind == JOB_SOURCE;
-    struct registry_item item;
-    enum registry_kind other = is_source ? REGISTRY_SINK : REGISTRY_SOURCE;
-    for (uint32_t i = 0; registry_item(s->rd->registry, other, i, &item); i++) {
-        if (strcmp(item.name, name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void steps_fault_type(struct steps_one *s, enum registry_kind kind, const char *what,
-                             const struct entry *e, const char *name)
-{
-    struct reader *rd = s->rd;
-    const struct sr_error *why = registry_fault(rd->registry);
-    const char *shown = reader_shown(e, e->value);
-
-    s->is_lenient = true;
-    if (why) {
-        reader_fault(rd, e->value->at, NULL, "SR0402: %s '%s' cannot be loaded: %s", what, shown,
-                     why->words);
-        return;
-    }
-    registry_load_home(rd->registry);
-    const char *list = steps_list(rd, kind);
-    const char *nearest = registry_nearest(rd->registry, kind, name);
-    const char *hint =
-        nearest ? arena_printf(rd->arena, "did you mean '%s'? There are: %s", nearest, list)
-                : arena_printf(rd->arena, "there are: %s", list);
-    if (kind != REGISTRY_FORMAT && steps_is_other_way(s, name)) {
-        reader_fault(rd, e->value->at, hint, "SR0401: connector '%s' cannot be a %s, only a %s",
-                     shown, steps_kind[s->out->kind],
-                     s->out->kind == JOB_SOURCE ? "sink" : "source");
-        return;
-    }
-    reader_fault(rd, e->value->at, hint, "SR0401: there is no %s '%s'", what, shown);
-}
-
-/* Fills the conf struct of a connector or format; NULL: out of memory. */
-static void *steps_conf(struct steps_one *s, const struct sr_opt *opts, uint32_t size,
-                        const char *strip, const char *what)
-{
-    void *conf = arena_get(s->rd->arena, size ? size : 1);
-    struct opts_scope scope = {s->rd, s->prefix, strip, what, s->at};
-
-    if (!conf) {
-        s->rd->entries.is_broken = true;
-        return NULL;
-    }
-    if (s->out->connector_at.line > 0) {
-        scope.at = *strip ? s->out->format_at : s->out->connector_at;
-    }
-    opts_fill(&scope, opts, conf);
-    opts_add_words(s->rd, &s->known, opts, strip);
-    return conf;
-}
-
-static void steps_connector(struct steps_one *s)
-{
-    struct job_step *out = s->out;
-    const char *name = s->keys.connector;
-    const struct entry *e = steps_entry(s, "connector");
-
-    if (!e || !name) {
-        s->is_lenient = true;
-        return;
-    }
-    out->connector_at = e->value->at;
-    const char *what = arena_printf(s->rd->arena, "connector '%s'", reader_shown(e, e->value));
-    if (out->kind == JOB_SOURCE) {
-        out->source = registry_source(s->rd->registry, name);
-        if (out->source) {
-            out->conf = steps_conf(s, out->source->opts, out->source->conf_size, "", what);
-            return;
-        }
-        steps_fault_type(s, REGISTRY_SOURCE, "connector", e, name);
-        return;
-    }
-    out->sink = registry_sink(s->rd->registry, name);
-    if (out->sink) {
-        out->conf = steps_conf(s, out->sink->opts, out->sink->conf_size, "", what);
-        return;
-    }
-    steps_fault_type(s, REGISTRY_SINK, "connector", e, name);
-}
-
-static void steps_format(struct steps_one *s)
-{
-    struct job_step *out = s->out;
-    const char *name = s->keys.format;
-    const struct entry *e = steps_entry(s, "format");
-
-    if (!e || !name) {
-        return;
-    }
-    out->format_at = e->value->at;
-    out->format = registry_format(s->rd->registry, name);
-    if (!out->format) {
-        steps_fault_type(s, REGISTRY_FORMAT, "format", e, name);
-        return;
-    }
-    const char *strip = arena_printf(s->rd->arena, "%s.", name);
-    const char *what = arena_printf(s->rd->arena, "format '%s'", name);
-    if (strip && what) {
-        out->format_conf = steps_conf(s, out->format->opts, out->format->conf_size, strip, what);
     }
 }
 
@@ -488,6 +353,7 @@ static void steps_settle(struct steps_one *s, bool has_faults)
     s->out->source = NULL;
     s->out->sink = NULL;
     s->out->format = NULL;
+    s->out->key_format = NULL;
 }
 
 static void steps_one(struct steps_one *s)
@@ -521,8 +387,7 @@ static void steps_one(struct steps_one *s)
         break;
     }
     if (s->out->kind != JOB_TRANSFORM) {
-        steps_connector(s);
-        steps_format(s);
+        steps_connect(s);
     }
     steps_leftovers(s);
     steps_settle(s, s->rd->faults->errors > errors);
@@ -740,8 +605,7 @@ void steps_read_dead_letter(struct reader *rd, struct job *job)
     s.out = out;
     opts_fill(&scope, steps_dead_letter_opts, &s.keys);
     opts_add_words(rd, &s.known, steps_dead_letter_opts, "");
-    steps_connector(&s);
-    steps_format(&s);
+    steps_connect(&s);
     steps_plain_json(&s, &job->dead_letter);
     steps_leftovers(&s);
     steps_settle(&s, rd->faults->errors > errors);

@@ -10,6 +10,8 @@ extern const struct sr_opt steps_source_opts[];
 extern const struct sr_opt steps_transform_opts[];
 extern const struct sr_opt steps_sink_opts[];
 extern const struct sr_opt steps_dead_letter_opts[];
+/* Of sources and sinks whose records have keys. */
+extern const struct sr_opt steps_keyed_opts[];
 
 /* Fills job->step. */
 void steps_read(struct reader *rd, struct job *job);

@@ -95,7 +95,7 @@ static sr_rc raw_check(const void *conf, const struct sr_schema *schema, bool is
     sr_rc rc = raw_begin(&x, conf, schema, err);
     *flags = 0;
     if (rc == SR_OK && x.charset.unit == 1 && x.charset.newline[0] == '\n') {
-        *flags = x.size > 0 ? SR_FORMAT_RESYNC : SR_FORMAT_LINES | SR_FORMAT_RESYNC;
+        *flags = SR_FORMAT_ABSENT | SR_FORMAT_RESYNC | (x.size > 0 ? 0 : SR_FORMAT_LINES);
     }
     charset_close(&x.charset);
     return rc;

@@ -4,6 +4,7 @@
  *   expression.c  a syntax tree + the columns in sight -> struct expr
  *   columns.c     the columns that a source or sink declares
  *   source.c  transform.c  aggregate.c  sink.c   one step each, to logical nodes
+ *   keyed.c  which columns are in the keys of records
  *   dead_letter.c  where records go that are set aside
  *
  * A function that fails has added its fault; the caller only stops. NULL from an expression means
@@ -101,6 +102,17 @@ bool columns_read(struct binder *b, const struct job_step *step, struct columns 
 /* Columns of s by name; NULL with faults. */
 const uint32_t *columns_keys(struct binder *b, const struct job_texts *names,
                              const struct sr_schema *s, uint32_t *count);
+
+/* --- Keys of records -------------------------------------------------------------------------- */
+
+/* Sets is_key[c] of the fields of s that are in the key, in no order; false: faults added. Nothing
+ * where the step has no key format. */
+bool keyed_find(struct binder *b, const struct job_step *step, const struct sr_schema *s,
+                bool *is_key);
+/* The key's part of a step: its columns in the order of key.fields. `s` has what is read or
+ * written; checks the key's format. NULL: faults added. */
+struct plan_keyed *keyed_make(struct binder *b, const struct job_step *step,
+                              const struct sr_schema *s);
 
 /* --- Steps ------------------------------------------------------------------------------------ */
 

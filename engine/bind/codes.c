@@ -63,6 +63,10 @@ const struct code_page bind_codes[] = {
      NULL},
     {"SR0609", "A connector or format refuses its options or columns.",
      "It has looked at all of them together; the words are its own.", NULL},
+    {"SR0610", "The keys of a source's or sink's records are not described in full.",
+     "key.format says how a key is read or written, key.fields (or the primary key) which columns "
+     "are in it; with key.fields-prefix their names begin with it, and the value has none of them.",
+     NULL},
     {"SR0701", "An expression or query is no SQL.",
      "The place is where it could not go on. Flink SQL's scalar expressions are taken; names that "
      "are reserved words need backticks.",

@@ -79,32 +79,56 @@ static struct logic *sink_columns(struct binder *b, struct bound *s, struct logi
     return is_good ? select_calc(&l, s->step, input, NULL) : NULL;
 }
 
-/* The columns that the format sees: the sink may write some in a way of its own. NULL: no
- * memory. */
-static const struct sr_schema *sink_encoded(struct binder *b, const struct logic *n)
+/* The columns that the value's format does not see: those that the sink writes in a way of its own,
+ * and those that are in the key alone. */
+static bool sink_left_out(struct binder *b, const struct logic *n, bool *left_out)
 {
-    const struct sr_sink_type *type = n->step->sink;
-    if (!SR_HAS_FIELD(type, struct sr_sink_type, leave_out) || !type->leave_out) {
-        return n->out;
+    const struct job_step *step = n->step;
+    bool *is_key = arena_array(b->arena, n->out->fields + 1u, sizeof(*is_key));
+    if (!is_key) {
+        return bind_no_memory(b);
     }
-    struct sr_schema *seen = arena_copy(b->arena, n->out, sizeof(*seen));
+    if (SR_HAS_FIELD(step->sink, struct sr_sink_type, leave_out) && step->sink->leave_out) {
+        step->sink->leave_out(step->conf, n->out, left_out);
+    }
+    if (!keyed_find(b, step, n->out, is_key)) {
+        return false;
+    }
+    for (uint32_t i = 0; step->value_except_key && i < n->out->fields; i++) {
+        left_out[i] = left_out[i] || is_key[i];
+    }
+    return true;
+}
+
+/* What is in the key, and what in the value. NULL: faults added. */
+static const struct plan_keyed *sink_keyed(struct binder *b, const struct logic *n)
+{
+    const struct job_step *step = n->step;
     struct sr_field *field = arena_array(b->arena, n->out->fields + 1u, sizeof(*field));
+    uint32_t *column = arena_array(b->arena, n->out->fields + 1u, sizeof(*column));
     bool *left_out = arena_array(b->arena, n->out->fields + 1u, sizeof(*left_out));
-    if (!seen || !field || !left_out) {
+    if (!field || !column || !left_out) {
         (void)bind_no_memory(b);
         return NULL;
     }
-    type->leave_out(n->step->conf, n->out, left_out);
-    seen->fields = 0;
+    if (!sink_left_out(b, n, left_out)) {
+        return NULL;
+    }
+    struct plan_keyed *k =
+        step->key_format ? keyed_make(b, step, n->out) : arena_get(b->arena, sizeof(*k));
+    if (!k) {
+        return step->key_format ? NULL : (bind_no_memory(b), NULL);
+    }
+    k->value = (struct sr_schema){.field = field, .rowtime = -1}; /* nor has a format any keys */
     for (uint32_t i = 0; i < n->out->fields; i++) {
         if (!left_out[i]) {
-            field[seen->fields++] = n->out->field[i];
+            column[k->value.fields] = i;
+            field[k->value.fields++] = n->out->field[i];
         }
     }
-    seen->field = field;
-    seen->rowtime = -1; /* neither of these means anything to a format */
-    seen->keys = 0;
-    return seen;
+    k->how.value = &k->value;
+    k->how.value_column = column;
+    return k;
 }
 
 static bool sink_check_format(struct binder *b, struct logic *n)
@@ -131,10 +155,12 @@ static bool sink_check_format(struct binder *b, struct logic *n)
                       step->format->name);
         return false;
     }
-    const struct sr_schema *seen = sink_encoded(b, n);
-    if (!seen) {
+    n->keyed = sink_keyed(b, n);
+    if (!n->keyed) {
         return false;
     }
+    const struct sr_schema *seen =
+        n->keyed->value.fields < n->out->fields ? &n->keyed->value : n->out;
     if (step->format->check &&
         step->format->check(step->format_conf, seen, true, &n->format_flags, &err) != SR_OK) {
         bind_fault_at(b, step->format_at, NULL, "SR0609: format '%s': %s", step->format->name,

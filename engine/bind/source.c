@@ -14,13 +14,15 @@ struct source {
     const struct job_step *step;
     struct columns columns;
     struct sr_field *read_field, *seen_field, *all_field;
-    struct sr_schema brought;  /* filled by the connector or its format */
+    struct sr_schema valued;   /* filled by the connector or by the value's format */
+    struct sr_schema brought;  /* the same, and columns that are in the key alone behind */
     struct sr_schema read;     /* the same, and metadata behind, as the connector types them */
     struct sr_schema seen;     /* the same, as the job types them */
     uint32_t *metadata;        /* of the source type's, by column behind `brought` */
-    uint32_t *format_metadata; /* of the format's: the last columns of `brought` */
+    uint32_t *format_metadata; /* of the format's: the last columns of `valued` */
     uint32_t format_metadatas;
-    uint32_t *read_of;             /* by declared column that is metadata: its place in `read` */
+    uint32_t *read_of;             /* by declared column: its place in `read` */
+    bool *is_key;                  /* by declared column: it is in the key of a record */
     uint32_t brings;               /* columns that the connector brings itself */
     const struct expr **seen_expr; /* by column of `seen`, over `read` */
     struct sr_schema all;          /* with computed columns, as declared */
@@ -49,6 +51,7 @@ static bool source_room(struct source *o, uint32_t count)
     o->metadata = arena_array(a, (size_t)count + 1, sizeof(*o->metadata));
     o->format_metadata = arena_array(a, (size_t)count + 1, sizeof(*o->format_metadata));
     o->read_of = arena_array(a, (size_t)count + 1, sizeof(*o->read_of));
+    o->is_key = arena_array(a, (size_t)count + 1, sizeof(*o->is_key));
     o->seen_expr = arena_array(a, (size_t)count + 1, sizeof(struct expr *));
     o->expr = arena_array(a, (size_t)count + 1, sizeof(struct expr *));
     return arena_is_broken(a) ? bind_no_memory(o->b) : true;
@@ -123,7 +126,6 @@ static void source_add_format_metadata(struct source *o, uint32_t c)
     }
     source_add_read(o, c, &step->format->metadata[found]);
     o->format_metadata[o->format_metadatas++] = (uint32_t)found;
-    o->brought.fields = o->read.fields;
 }
 
 /* ... or the connector does. */
@@ -166,15 +168,10 @@ static bool source_see(struct source *o, uint32_t seen, uint32_t c)
     return true;
 }
 
+/* What the connector or the job says of metadata comes behind what a decoder fills. */
 static bool source_metadata(struct source *o)
 {
     bool is_good = true;
-    for (uint32_t c = 0; c < o->columns.count; c++) {
-        o->read_of[c] = SOURCE_UNREAD;
-        if (o->columns.metadata[c]) {
-            source_add_format_metadata(o, c);
-        }
-    }
     for (uint32_t c = 0; c < o->columns.count; c++) {
         if (o->columns.metadata[c]) {
             is_good = source_add_metadata(o, c) && is_good;
@@ -196,24 +193,68 @@ static bool source_metadata(struct source *o)
 
 /* --- Columns ---------------------------------------------------------------------------------- */
 
+/* Which declared columns are in the key. */
+static bool source_keys(struct source *o)
+{
+    struct sr_schema plain = {.field = o->all_field, .rowtime = -1};
+    uint32_t *at = arena_array(o->b->arena, o->columns.count + 1u, sizeof(*at));
+    bool *is_key = arena_array(o->b->arena, o->columns.count + 1u, sizeof(*is_key));
+    if (!at || !is_key) {
+        return bind_no_memory(o->b);
+    }
+    for (uint32_t c = 0; c < o->columns.count; c++) {
+        if (!o->columns.computed[c] && !o->columns.metadata[c]) {
+            at[plain.fields] = c;
+            o->all_field[plain.fields++] = o->columns.field[c];
+        }
+    }
+    plain.key = columns_keys(o->b, &o->columns.keys, &plain, &plain.keys);
+    if (!plain.key || !keyed_find(o->b, o->step, &plain, is_key)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < plain.fields; i++) {
+        o->is_key[at[i]] = is_key[i];
+    }
+    return true;
+}
+
+/* Adds the declared columns that a decoder fills: those of the value, or those of the key alone. */
+static void source_add_plain(struct source *o, bool is_key)
+{
+    bool is_apart = o->step->value_except_key;
+    for (uint32_t c = 0; c < o->columns.count; c++) {
+        bool is_plain = !o->columns.computed[c] && !o->columns.metadata[c];
+        if (is_plain && (is_apart && o->is_key[c]) == is_key) {
+            o->read_of[c] = o->read.fields;
+            o->read_field[o->read.fields++] = o->columns.field[c];
+        }
+    }
+}
+
 static bool source_read(struct source *o)
 {
     const struct sr_schema *own = source_brings(o);
     uint32_t brought = own ? own->fields : 0;
-    if (!source_room(o, brought + o->columns.count)) {
+    if (!source_room(o, brought + o->columns.count) || (o->step->key_prefix && !source_keys(o))) {
         return false;
     }
     o->brings = brought;
-    o->brought = (struct sr_schema){.field = o->read_field, .rowtime = -1};
+    o->read = (struct sr_schema){.field = o->read_field, .rowtime = -1};
     for (uint32_t c = 0; c < brought; c++) {
-        o->read_field[o->brought.fields++] = own->field[c];
+        o->read_field[o->read.fields++] = own->field[c];
     }
     for (uint32_t c = 0; c < o->columns.count; c++) {
-        if (!o->columns.computed[c] && !o->columns.metadata[c]) {
-            o->read_field[o->brought.fields++] = o->columns.field[c];
+        o->read_of[c] = SOURCE_UNREAD;
+    }
+    source_add_plain(o, false);
+    for (uint32_t c = 0; c < o->columns.count; c++) {
+        if (o->columns.metadata[c]) {
+            source_add_format_metadata(o, c);
         }
     }
-    o->read = o->brought;
+    o->valued = o->read;
+    source_add_plain(o, true);
+    o->brought = o->read;
     if (!source_metadata(o)) {
         return false;
     }
@@ -254,9 +295,8 @@ static bool source_all(struct source *o)
     }
     for (uint32_t c = 0; c < o->columns.count; c++) {
         struct sr_field f = o->columns.field[c];
-        const struct expr *e = o->columns.computed[c]   ? source_compute(o, c)
-                               : o->columns.metadata[c] ? o->seen_expr[o->read_of[c]]
-                                                        : o->seen_expr[read++];
+        const struct expr *e =
+            o->columns.computed[c] ? source_compute(o, c) : o->seen_expr[o->read_of[c]];
         if (e) {
             f.type = e->type;
         }
@@ -327,6 +367,17 @@ static bool source_watermark(struct source *o)
     return is_good && o->at;
 }
 
+/* Keys are read where the value does not have their columns. */
+static bool source_check_keys(struct source *o, struct logic *n)
+{
+    const struct job_step *step = o->step;
+    if (!step->key_format || (!step->value_except_key && !n->source_caps.upserts)) {
+        return true;
+    }
+    n->keyed = keyed_make(o->b, step, &o->brought);
+    return n->keyed != NULL;
+}
+
 /* The connector and the format are asked whether they can do it. */
 static bool source_check(struct source *o, struct logic *n)
 {
@@ -359,13 +410,13 @@ static bool source_check(struct source *o, struct logic *n)
                       step->format->name);
         return false;
     }
-    if (step->format->check && step->format->check(step->format_conf, &o->brought, false,
+    if (step->format->check && step->format->check(step->format_conf, &o->valued, false,
                                                    &n->format_flags, &err) != SR_OK) {
         bind_fault_at(o->b, step->format_at, NULL, "SR0609: format '%s': %s", step->format->name,
                       err.words);
         is_good = false;
     }
-    return is_good;
+    return source_check_keys(o, n) && is_good;
 }
 
 /* True when every column that the watermark looks at is read as it is. */
@@ -459,12 +510,13 @@ void bind_source(struct binder *b, struct bound *s)
     n->on_error = s->step->on_error;
     n->out = arena_copy(b->arena, &o.read, sizeof(o.read));
     n->brought = arena_copy(b->arena, &o.brought, sizeof(o.brought));
+    n->valued = arena_copy(b->arena, &o.valued, sizeof(o.valued));
     n->metadata = o.metadata;
     n->format_metadata = o.format_metadata;
     n->format_metadatas = o.format_metadatas;
     n->metadatas = o.read.fields - o.brought.fields;
     /* Without a connector the declared columns still serve to check the steps behind. */
-    if (!n->out || !n->brought || (s->step->source && !source_check(&o, n))) {
+    if (!n->out || !n->brought || !n->valued || (s->step->source && !source_check(&o, n))) {
         return;
     }
     n->is_updating = (n->format_flags & SR_FORMAT_CHANGES) != 0;

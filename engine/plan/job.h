@@ -53,6 +53,13 @@ struct job_step {
     const struct sr_format_type *format; /* NULL: none written */
     const void *format_conf;
     struct place connector_at, format_at;
+    /* of records with keys */
+    const struct sr_format_type *key_format; /* NULL: none written */
+    const void *key_format_conf;
+    struct place key_format_at;
+    struct job_texts key_fields;
+    const char *key_prefix; /* NULL: the connector's records have no keys; else of their columns */
+    bool value_except_key;  /* the value has all columns but the key's */
     const struct job_column *column;
     uint32_t columns;
     struct job_text schema_text;

@@ -16,6 +16,7 @@
 #include "engine/plan/job.h"
 
 struct plan_dead_letter; /* plan.h */
+struct plan_keyed;       /* plan.h */
 
 enum logic_kind {
     LOGIC_SOURCE,
@@ -39,9 +40,11 @@ struct logic {
     const uint32_t *key;
     /* LOGIC_SOURCE; `out` is what the source or its format fills, metadata behind the rest */
     const struct sr_schema *brought; /* without metadata; NULL: the same as out */
+    const struct sr_schema *valued;  /* without the key's columns; NULL: the same as brought */
+    const struct plan_keyed *keyed;  /* and LOGIC_SINK; NULL: no keys */
     const uint32_t *metadata;        /* of the source type's, by column behind `brought` */
     uint32_t metadatas;
-    const uint32_t *format_metadata; /* of the format's, the last columns of `brought` */
+    const uint32_t *format_metadata; /* of the format's, the last columns of `valued` */
     uint32_t format_metadatas;
     struct sr_source_caps source_caps;
     uint32_t format_flags;

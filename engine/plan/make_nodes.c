@@ -113,6 +113,8 @@ static void make_source(const struct logic *n, const struct settings *settings,
     out->source_caps = n->source_caps;
     out->read = n->out;
     out->brought = n->brought ? n->brought : n->out;
+    out->valued = n->valued ? n->valued : out->brought;
+    out->keyed = n->keyed;
     out->metadata = n->metadata;
     out->metadatas = n->metadatas;
     out->format_metadata = n->format_metadata;
@@ -135,6 +137,7 @@ static void make_sink(const struct logic *n, struct plan_node *out)
     out->sink = n->step->sink;
     out->conf = n->step->conf;
     out->sink_caps = n->sink_caps;
+    out->keyed = n->keyed;
     out->is_updating = n->is_updating;
     out->format = n->sink_caps.makes_rows ? NULL : n->step->format;
     out->format_conf = n->sink_caps.makes_rows ? NULL : n->step->format_conf;

@@ -15,6 +15,13 @@
 
 enum plan_node_kind { PLAN_SOURCE, PLAN_OP, PLAN_SINK };
 
+/* Records with keys: which columns are in the key, which in the value. */
+struct plan_keyed {
+    struct sr_keyed how;         /* key_format NULL: no key is read or written */
+    struct sr_schema key, value; /* that `how` points to; the value's of sinks only */
+    bool is_apart;               /* the value has no column of the key */
+};
+
 struct plan_node {
     enum plan_node_kind kind;
     const char *uid;  /* stable: state belongs to it. The step's name, with a suffix where a step
@@ -33,9 +40,11 @@ struct plan_node {
     struct sr_source_caps source_caps;
     const struct sr_schema *read;    /* columns that the source or its format fills */
     const struct sr_schema *brought; /* the same without metadata, which stand behind */
+    const struct sr_schema *valued;  /* its first columns, which the value's format fills */
+    const struct plan_keyed *keyed;  /* sources and sinks; NULL: no keys */
     const uint32_t *metadata;        /* of the source type's */
     uint32_t metadatas;
-    const uint32_t *format_metadata; /* of the format's: the last columns of `brought` */
+    const uint32_t *format_metadata; /* of the format's: the last columns of `valued` */
     uint32_t format_metadatas;
     const bool *wanted; /* by column of `read`: used by someone */
     const struct sr_format_type *format;

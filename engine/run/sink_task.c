@@ -157,6 +157,7 @@ sr_rc sink_open(struct sink *s, const struct sink_conf *conf, struct sr_error *e
     s->open.schema = n->out;
     s->open.format = n->sink_caps.makes_rows ? NULL : n->format;
     s->open.format_conf = n->format_conf;
+    s->open.keyed = n->keyed ? &n->keyed->how : NULL;
     s->open.uid = n->uid;
     s->open.ask_checkpoint = sink_ask;
     s->open.engine = s;

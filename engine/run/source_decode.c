@@ -214,7 +214,7 @@ static struct sr_decode source_decode_args(struct source *s, uint32_t bytes_max)
                           .lines = UINT32_MAX};
     if (b->poll.record) {
         d.record = b->poll.record + b->used;
-        d.records = b->poll.records - b->used;
+        d.records = source_records_ahead(s);
         return d;
     }
     d.bytes += b->used;
@@ -256,7 +256,7 @@ static sr_rc source_call_decoder(struct source *s, uint32_t rest, struct sr_deco
 {
     *d = source_decode_args(s, SOURCE_DECODE_BYTES);
     source_leave_crumb(s, d);
-    s->rows.cols = s->node->brought->fields; /* metadata are not the decoder's */
+    s->rows.cols = s->node->valued->fields; /* the rest is not the decoder's */
     sr_rc rc = s->node->format->decode(s->decoder, d, err);
     if (rc == SR_OK && d->used == 0 && d->bads == 0 && !d->record && d->len < rest) {
         *d = source_decode_args(s, UINT32_MAX);
@@ -271,9 +271,8 @@ static sr_rc source_call_decoder(struct source *s, uint32_t rest, struct sr_deco
 
 /* The rows behind the first `before` are whole, and bad records have their fate. */
 static sr_rc source_decoded(struct source *s, const struct sr_decode *d, uint32_t before,
-                            int64_t first, struct sr_error *err)
+                            struct sr_error *err)
 {
-    source_place(s, d, before, first);
     sr_rc rc = source_fill_metadata(s, before, err);
     if (rc == SR_OK && s->rows.is_broken) {
         rc = error_set(err, SR_ENOMEM, "source '%s': out of memory", s->node->step);
@@ -281,6 +280,43 @@ static sr_rc source_decoded(struct source *s, const struct sr_decode *d, uint32_
     if (rc == SR_OK) rc = source_bads(s, d, err);
     if (rc == SR_OK) source_count_lines(s, d);
     return rc;
+}
+
+/* The next record has a key that could not be read. */
+static sr_rc source_bad_key(struct source *s, struct sr_error *err)
+{
+    struct source_block *b = &s->block;
+    const struct sr_span *record = b->poll.record + b->used;
+    struct letter one = source_letter(s, b->poll.bytes, record->at, record->len);
+    one.words = b->key_words;
+    one.words_len = (int)strlen(b->key_words);
+    sr_rc rc = source_judge(s, &one, err);
+    if (rc != SR_OK) return rc;
+    source_say_skipped(s, &one);
+    counters_add(&s->count, COUNTER_in, 1);
+    counters_add(&s->count, COUNTER_bytes_in, record->len);
+    b->key_limit = UINT32_MAX;
+    b->used++;
+    b->is_open = b->used < b->poll.records;
+    if (!b->is_open && b->poll.buffer) s->must_seal = s->rows.rows > 0;
+    return SR_OK;
+}
+
+/* One call of the decoder, the keys of its records included. *is_again: to be made again. */
+static sr_rc source_step(struct source *s, uint32_t rest, struct sr_decode *d, bool *is_again,
+                         struct sr_error *err)
+{
+    uint32_t before = s->rows.rows;
+    int64_t first = source_offset(s);
+    sr_rc rc =
+        source_is_absent(s) ? source_put_absent(s, d, err) : source_call_decoder(s, rest, d, err);
+    if (rc != SR_OK) return rc;
+    source_place(s, d, before, first);
+    rc = source_read_keys(s, before, is_again, err);
+    for (uint32_t i = 0; *is_again && i < d->bads; i++) {
+        s->bad[i].mark = 0; /* they will be found again */
+    }
+    return rc != SR_OK || *is_again ? rc : source_decoded(s, d, before, err);
 }
 
 /* Decodes on in the block; what is left of it when nothing more can be read waits for the next
@@ -295,11 +331,12 @@ sr_rc source_decode(struct source *s, struct sr_error *err)
     s->must_seal = source_must_seal(s, first);
     if (s->must_seal) return SR_OK;
     if (source_unread_ahead(s) == 0) return source_pass_unread(s, err);
+    if (b->poll.record && b->key_limit == b->used) return source_bad_key(s, err);
+    bool is_again = false;
     struct sr_decode d;
     sr_rc rc = source_begin_origin(s, b->poll.record ? ORIGIN_RECORDS : ORIGIN_BYTES, before, err);
-    if (rc == SR_OK) rc = source_call_decoder(s, all - b->used, &d, err);
-    if (rc == SR_OK) rc = source_decoded(s, &d, before, first, err);
-    if (rc != SR_OK) return rc;
+    if (rc == SR_OK) rc = source_step(s, all - b->used, &d, &is_again, err);
+    if (rc != SR_OK || is_again) return rc;
     uint32_t records = s->rows.rows - before + d.ignored + d.left_out;
     counters_add(&s->count, COUNTER_in, records);
     counters_add(&s->count, COUNTER_skipped, d.ignored);

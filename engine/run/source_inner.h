@@ -41,4 +41,19 @@ sr_rc source_passed(struct source *s, struct sr_error *err);
 /* The row behind `before` rows of the poll could not be read. */
 sr_rc source_bad_row(struct source *s, uint32_t before, struct sr_error *err);
 
+/* --- Keys of records: source_keys.c ----------------------------------------------------------- */
+
+sr_rc source_keys_open(struct source *s, struct sr_error *err);
+void source_keys_close(struct source *s); /* half-open ones too */
+/* Has the next record of the block no value? */
+bool source_is_absent(const struct source *s);
+/* Records from the next one on that have a value as it has, or all have none, up to one whose key
+ * is known to be bad: 0 when that is the next one. */
+uint32_t source_records_ahead(const struct source *s);
+/* In place of the format's decode, for records without a value. */
+sr_rc source_put_absent(struct source *s, struct sr_decode *d, struct sr_error *err);
+/* Fills the key's columns of the rows behind the first `before`, after source_place. *is_again: a
+ * key was bad, the rows are gone, and the records are to be decoded again. */
+sr_rc source_read_keys(struct source *s, uint32_t before, bool *is_again, struct sr_error *err);
+
 #endif

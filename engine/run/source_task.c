@@ -25,7 +25,7 @@ static sr_rc source_open_decoder(struct source *s, struct sr_error *err)
     struct sr_format_open o = {.size = sizeof(o),
                                .host = &s->host,
                                .conf = n->format_conf,
-                               .schema = n->brought,
+                               .schema = n->valued,
                                .metadata = n->format_metadata,
                                .metadatas = n->format_metadatas};
     s->is_decoding = true; /* or half so: it is closed in any case */
@@ -54,6 +54,7 @@ sr_rc source_open(struct source *s, const struct source_conf *conf, struct sr_er
     sr_rc rc = builder_open(&s->rows, conf->home, &s->host, n->read, n->wanted, err);
     if (rc != SR_OK) return rc;
     rc = source_open_decoder(s, err);
+    if (rc == SR_OK) rc = source_keys_open(s, err);
     if (rc != SR_OK) return rc;
     struct sr_source_open o = {.size = sizeof(o),
                                .host = &s->host,
@@ -65,7 +66,8 @@ sr_rc source_open(struct source *s, const struct source_conf *conf, struct sr_er
                                .metadata = n->metadata,
                                .metadatas = n->metadatas,
                                .is_checkpointed = conf->plan->job->settings.interval.us > 0,
-                               .goes_on = conf->pool && conf->pool->goes_on};
+                               .goes_on = conf->pool && conf->pool->goes_on,
+                               .wants_keys = n->keyed != NULL};
     s->is_open = true; /* or half so: it is closed in any case */
     rc = n->source->open(s->reader, &o, err);
     return rc == SR_OK ? rc : error_wrap(err, "source '%s'", n->step);
@@ -87,6 +89,7 @@ void source_close(struct source *s)
     if (!s->node) return; /* was never opened */
     if (s->is_open) s->node->source->close(s->reader);
     if (s->is_decoding) s->node->format->decode_close(s->decoder);
+    source_keys_close(s);
     builder_close(&s->rows);
     for (uint32_t i = 0; i < s->splits; i++) {
         split_done(&s->split[i].split);
@@ -308,7 +311,8 @@ static enum source_got source_poll(struct source *s, struct sr_wait *wait, struc
     *b = (struct source_block){.poll = {.rows = &s->rows,
                                         .wait = {.fd = -1, .until_us = INT64_MAX},
                                         .at = -1,
-                                        .may_pass = s->node->on_error != JOB_FAIL}};
+                                        .may_pass = s->node->on_error != JOB_FAIL},
+                               .key_limit = UINT32_MAX};
     s->rows.cols = s->node->brought->fields;
     enum sr_polled polled = s->node->source->poll(s->reader, &b->poll, err);
     s->rows.cols = s->node->read->fields;
@@ -393,7 +397,8 @@ static bool source_news(struct source *s, int64_t now_us, struct msg *m, struct 
 static enum source_got source_take(struct source *s, int64_t now_us, struct sr_wait *wait,
                                    struct sr_error *err)
 {
-    if (s->node->source_caps.is_bounded && s->splits > 0) return SOURCE_WAIT;
+    const struct sr_source_caps *caps = &s->node->source_caps;
+    if (caps->is_bounded && !caps->side_by_side && s->splits > 0) return SOURCE_WAIT;
     struct split k;
     switch (splits_take(s->pool, s->splits, now_us, &k, wait, err)) {
     case SPLITS_ONE:

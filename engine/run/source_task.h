@@ -24,9 +24,23 @@
 /* What the last poll brought and is not decoded yet. */
 struct source_block {
     struct sr_poll poll;
-    uint32_t used; /* bytes or records that are decoded */
-    uint32_t told; /* of them, the reader knows */
-    bool is_open;  /* there may be more in it */
+    uint32_t used;       /* bytes or records that are decoded */
+    uint32_t told;       /* of them, the reader knows */
+    bool is_open;        /* there may be more in it */
+    uint32_t key_limit;  /* the record whose key could not be read; UINT32_MAX: none is known */
+    char key_words[176]; /* why */
+};
+
+/* What reads the keys of records. */
+struct source_keys {
+    void *decoder; /* NULL: there are none */
+    bool is_open;
+    struct sr_column **col; /* room for a builder of the key's columns */
+    struct sr_builder **inner;
+    bool *wanted;
+    struct sr_span *span; /* by row of a call */
+    uint32_t *row_at;
+    struct sr_bad *bad;
 };
 
 #define SOURCE_ACK_NEXT UINT64_MAX /* of a split that ended: the next checkpoint has it */
@@ -65,6 +79,7 @@ struct source {
     uint32_t rows_split; /* number of the split that the rows are from */
     struct source_block block;
     struct sr_bad *bad;
+    struct source_keys keys;
     uint32_t *record_of;      /* framed: by row in hand, which record of the poll */
     struct sr_origin *origin; /* of the rows in hand; NULL: there are none */
     struct sr_buffer *copy;   /* of the block's bytes, which came without a buffer; NULL: none */

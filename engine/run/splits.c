@@ -336,7 +336,8 @@ static sr_rc splits_discover(struct splits *s, int64_t now_us, struct sr_error *
 static bool splits_may_take(const struct splits *s, uint32_t held)
 {
     if (s->waiting.count == 0) return false;
-    if (s->node->source_caps.is_bounded) return held == 0;
+    const struct sr_source_caps *caps = &s->node->source_caps;
+    if (caps->is_bounded && !caps->side_by_side) return held == 0;
     uint32_t all = s->given + s->waiting.count;
     return held < (all + s->parts - 1) / s->parts;
 }

@@ -88,7 +88,8 @@ enum splits_got {
 };
 
 /* Gives a split to a reader that has `held` of them. A bounded source is read one split a reader at
- * a time, oldest first; an unbounded one is spread evenly. */
+ * a time, oldest first, unless its splits are read side by side; an unbounded one is spread
+ * evenly. */
 enum splits_got splits_take(struct splits *s, uint32_t held, int64_t now_us, struct split *out,
                             struct sr_wait *wait, struct sr_error *err);
 int64_t splits_bytes(struct splits *s); /* of all splits so far; -1: not known */

@@ -51,10 +51,11 @@ struct sr_source_caps {
     /* Cannot rewind, but whoever sends is told of an acknowledged checkpoint, and sends again what
      * has none: at-least-once. */
     bool resends;
-    /* What this source alone may use, as people call it: a pipe, the directory of a journal, an
-     * address; two sources of a job that name the same are a fault. NULL: nothing. Live as long as
-     * the conf. */
+    /* What this source alone may use, as people call it: a pipe, a journal's directory, an address;
+     * two sources of a job that name the same are a fault. NULL: nothing. As long as the conf. */
     const char *exclusive[2];
+    bool upserts;      /* a record replaces the row of its key, or, without a value, deletes it */
+    bool side_by_side; /* bounded: all splits are read at once; else one a reader, oldest first */
 };
 
 struct sr_source_open {
@@ -72,6 +73,7 @@ struct sr_source_open {
     /* Behind the end of what is there the job goes on in a later run: what may not be complete yet
      * is left to it (a last line without its newline), and splits that ended may go on. */
     bool goes_on;
+    bool wants_keys; /* of a type that has_keys: polls are to show them */
 };
 
 /* Takes the splits that a discoverer names. */
@@ -111,13 +113,11 @@ struct sr_poll {
     const struct sr_span *record; /* framed input (messages): whole records; NULL: a stream */
     uint32_t records;
     bool at_start, at_end; /* of the split: see struct sr_decode */
-    uint64_t passed; /* of a stream: bytes of a record that was passed over; nothing else is shown
-                        then, and the position is behind it already. While it is being passed over,
-                        polls show no bytes. */
+    /* Of a stream: bytes of a record that was passed over; nothing else is shown then, and the
+     * position is behind it already. While it is being passed over, polls show no bytes. */
+    uint64_t passed;
     struct sr_wait wait;
-    int64_t
-        at; /* of a stream: offset of `bytes` in the file, as people count; left at -1: the bytes
-                   that the split gave before are counted */
+    int64_t at; /* of a stream: offset of `bytes` in the file; left at -1: what came is counted */
     const struct sr_split *found; /* a split that the reader came upon, for whoever is free; good
                                      until the next poll; NULL: none */
     /* makes_rows: the row behind those of this poll could not be read; bytes[at, at + len) are what
@@ -126,6 +126,10 @@ struct sr_poll {
     /* A split of the reader's as it is by now, for the discoverer: see `told`. Good until the next
      * poll; NULL: nothing to tell. */
     const struct sr_split *told;
+    const bool *absent; /* framed, by record: has no value (a tombstone); NULL: all have one */
+    /* By record its key in `bytes`, when keys are wanted; and which have none, NULL: all have. */
+    const struct sr_span *key;
+    const bool *keyless;
 };
 
 struct sr_source_type {
@@ -172,6 +176,7 @@ struct sr_source_type {
      * taken. False: some of what was taken is not shown yet, poll on; asked again then. With
      * is_halted false: it goes on after all. NULL: it need not know. */
     bool (*halt)(void *r, bool is_halted);
+    bool has_keys; /* of its records: `key.format` and what goes with it mean something */
 };
 
 /* --- Sinks ---------------------------------------------------------------------------------- */
@@ -233,6 +238,7 @@ struct sr_sink_open {
      * a prepare that answers SR_OK says it of all. */
     void (*settle)(const struct sr_sink_open *o, uint64_t row);
     void *decider; /* the instance that it shares with others: decider.h; NULL: it has none */
+    const struct sr_keyed *keyed; /* of a type that has_keys: how records are put together */
 };
 
 enum sr_note_kind {
@@ -288,6 +294,7 @@ struct sr_sink_type {
      * idempotent, it always makes again after these, and after SR_EBUSY. */
     bool can_retry;
     const struct sr_decider_type *decider; /* decider.h; of a type whose caps may name one */
+    bool has_keys;                         /* of its records: see sr_keyed */
 };
 
 #endif

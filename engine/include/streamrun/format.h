@@ -102,7 +102,8 @@ struct sr_format_open {
 enum {
     SR_FORMAT_LINES = 1u << 0,   /* a record is a line: a split may begin behind any newline */
     SR_FORMAT_CHANGES = 1u << 1, /* carries change kinds */
-    SR_FORMAT_RESYNC = 1u << 2   /* behind a record that is given up, the next newline begins one */
+    SR_FORMAT_RESYNC = 1u << 2,  /* behind a record that is given up, the next newline begins one */
+    SR_FORMAT_ABSENT = 1u << 3   /* a record without a value is a row of NULL; else it makes none */
 };
 
 struct sr_format_type {
@@ -129,6 +130,18 @@ struct sr_format_type {
     sr_rc (*encode)(void *enc, struct sr_encode *e, struct sr_error *err);
     void (*encode_close)(void *enc);
     const struct sr_metadata *metadata; /* that records bring beside the row; NULL: none */
+};
+
+/* How the records of a sink are put together of a key and a value. */
+struct sr_keyed {
+    const struct sr_format_type *key_format; /* NULL: records have no key */
+    const void *key_conf;
+    const struct sr_schema *key; /* the key's fields, without key.fields-prefix */
+    const uint32_t *key_column;  /* by its fields: column of the sink's schema */
+    /* What the sink's own format writes: all columns but those that leave_out takes away, and those
+     * of the key where value.fields-include says so. */
+    const struct sr_schema *value;
+    const uint32_t *value_column;
 };
 
 #endif

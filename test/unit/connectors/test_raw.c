@@ -76,7 +76,7 @@ START_TEST(other_schemas_and_charsets_are_refused)
     }
     open_kit("a STRING");
     ck_assert_int_eq(k.type->check(conf, &k.schema, false, &flags, &err), SR_OK);
-    ck_assert_uint_eq(flags, SR_FORMAT_LINES | SR_FORMAT_RESYNC);
+    ck_assert_uint_eq(flags, SR_FORMAT_ABSENT | SR_FORMAT_LINES | SR_FORMAT_RESYNC);
     static const char *const unknown[] = {"UTF-17", "", "UTF-8//IGNORE", "x"};
     for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++) {
         *(const char **)conf = unknown[i];
@@ -88,7 +88,7 @@ START_TEST(other_schemas_and_charsets_are_refused)
     ck_assert_uint_eq(flags, 0); /* its newlines are no single bytes */
     *(const char **)conf = "ISO8859_1";
     ck_assert_int_eq(k.type->check(conf, &k.schema, false, &flags, &err), SR_OK);
-    ck_assert_uint_eq(flags, SR_FORMAT_LINES | SR_FORMAT_RESYNC);
+    ck_assert_uint_eq(flags, SR_FORMAT_ABSENT | SR_FORMAT_LINES | SR_FORMAT_RESYNC);
     close_kit();
 }
 END_TEST
@@ -200,7 +200,8 @@ START_TEST(numbers_have_their_size_whatever_their_bytes)
     open_kit("v TINYINT");
     uint32_t flags = 0;
     ck_assert_int_eq(k.type->check(conf, &k.schema, false, &flags, &err), SR_OK);
-    ck_assert_uint_eq(flags, SR_FORMAT_RESYNC); /* no split may begin behind just any newline */
+    ck_assert_uint_eq(flags, SR_FORMAT_ABSENT |
+                                 SR_FORMAT_RESYNC); /* no split may begin behind just any newline */
     close_kit();
 }
 END_TEST

@@ -227,11 +227,21 @@ START_TEST(no_modules)
 END_TEST
 
 /* A struct of the lobby grows at its end, and all who see it are built anew: on purpose only. */
+START_TEST(sizes_of_sources)
+{
+    ck_assert_uint_eq(sizeof(struct sr_source_caps), 32);
+    ck_assert_uint_eq(sizeof(struct sr_source_open), 64);
+    ck_assert_uint_eq(sizeof(struct sr_source_type), 208);
+    ck_assert_uint_eq(sizeof(struct sr_poll), 184);
+}
+END_TEST
+
 START_TEST(sizes_of_sinks)
 {
     ck_assert_uint_eq(sizeof(struct sr_sink_caps), 48);
-    ck_assert_uint_eq(sizeof(struct sr_sink_open), 160);
-    ck_assert_uint_eq(sizeof(struct sr_sink_type), 152);
+    ck_assert_uint_eq(sizeof(struct sr_sink_open), 168);
+    ck_assert_uint_eq(sizeof(struct sr_sink_type), 160);
+    ck_assert_uint_eq(sizeof(struct sr_keyed), 48);
     ck_assert_uint_eq(sizeof(struct sr_marker), 16);
     ck_assert_uint_eq(sizeof(struct sr_decider_sink), 32);
     ck_assert_uint_eq(sizeof(struct sr_decider_open), 96);
@@ -240,4 +250,4 @@ START_TEST(sizes_of_sinks)
 END_TEST
 
 UNIT_MAIN("registry", by_kind_and_name, operators, all_or_nothing, other_versions, near_names,
-          modules, no_modules, sizes_of_sinks)
+          modules, no_modules, sizes_of_sources, sizes_of_sinks)

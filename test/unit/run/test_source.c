@@ -230,6 +230,7 @@ static void begin(struct fixture *f, const char *bytes, uint32_t chunk, enum job
                                  .source_caps = {.is_bounded = true},
                                  .read = &world_schema,
                                  .brought = &world_schema,
+                                 .valued = &world_schema,
                                  .out = &world_schema,
                                  .format = &lines_type,
                                  .stamp = -1};

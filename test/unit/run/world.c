@@ -428,6 +428,7 @@ static void world_plan_nodes(struct world *w)
         .source_caps = {.is_bounded = w->is_bounded, .can_rewind = true, .makes_rows = true},
         .read = &world_schema,
         .brought = &world_schema,
+        .valued = &world_schema,
         .stamp = -1};
     w->node[1] = (struct plan_node){.kind = PLAN_OP,
                                     .uid = "pass",
