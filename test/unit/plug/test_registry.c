@@ -232,7 +232,7 @@ START_TEST(sizes_of_sources)
     ck_assert_uint_eq(sizeof(struct sr_source_caps), 32);
     ck_assert_uint_eq(sizeof(struct sr_source_open), 64);
     ck_assert_uint_eq(sizeof(struct sr_source_type), 208);
-    ck_assert_uint_eq(sizeof(struct sr_poll), 184);
+    ck_assert_uint_eq(sizeof(struct sr_poll), 136);
 }
 END_TEST
 
