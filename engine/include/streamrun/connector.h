@@ -120,11 +120,10 @@ struct sr_poll {
     int64_t at; /* of a stream: offset of `bytes` in the file; left at -1: what came is counted */
     const struct sr_split *found; /* a split that the reader came upon, for whoever is free; good
                                      until the next poll; NULL: none */
-    /* makes_rows: the row behind those of this poll could not be read; bytes[at, at + len) are what
-     * it was, as people may read it. Good until the next poll; NULL: all could. */
+    /* makes_rows: the row behind those of this poll could not be read; bytes[at, at + len) are how
+     * people may read it. Good until the next poll; NULL: all could. */
     const struct sr_bad *bad;
-    /* A split of the reader's as it is by now, for the discoverer: see `told`. Good until the next
-     * poll; NULL: nothing to tell. */
+    /* A split of the reader's as it is by now: see `told`. Good until the next poll; NULL: none. */
     const struct sr_split *told;
     const bool *absent; /* framed, by record: has no value (a tombstone); NULL: all have one */
     /* By record its key in `bytes`, when keys are wanted; and which have none, NULL: all have. */
