@@ -6,10 +6,13 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "connectors/common/note.h"
+
+#define PIPE_OUT_TURN_US 1000 /* nothing tells when a turn is over: it is asked for so often */
 
 sr_rc pipe_out_open(struct pipe_out *o, const struct sr_host *host, int fd, const char *name,
                     struct sr_error *err)
@@ -43,13 +46,43 @@ static bool pipe_out_is_ready(const struct pipe_out *o)
     return poll(&p, 1, 0) > 0;
 }
 
+static bool pipe_out_takes_turn(struct pipe_out *o)
+{
+    /* What cannot be locked at all is written as if one were alone. */
+    o->has_turn =
+        o->has_turn || !o->is_own || flock(o->fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+    return o->has_turn;
+}
+
+static void pipe_out_end_turn(struct pipe_out *o)
+{
+    if (o->has_turn && o->is_own) {
+        (void)flock(o->fd, LOCK_UN); /* what was locked can be unlocked */
+    }
+    o->has_turn = false;
+}
+
+/* Bytes that one write is given. */
+static size_t pipe_out_some(const struct pipe_out *o)
+{
+    size_t len = pipe_out_pending(o);
+    if (!o->may_wait || len <= PIPE_BUF) {
+        return len;
+    }
+    const uint8_t *from = o->buf.data + o->written;
+    const uint8_t *newline = memrchr(from, '\n', PIPE_BUF);
+    return newline ? (size_t)(newline - from) + 1 : PIPE_BUF;
+}
+
 sr_rc pipe_out_drain(struct pipe_out *o, struct sr_wait *wait, struct sr_error *err)
 {
+    if (pipe_out_pending(o) > 0 && !pipe_out_takes_turn(o)) {
+        *wait =
+            (struct sr_wait){.fd = -1, .until_us = o->host->mono_us(o->host) + PIPE_OUT_TURN_US};
+        return SR_EBUSY;
+    }
     while (pipe_out_pending(o) > 0) {
-        size_t len = pipe_out_pending(o);
-        if (o->may_wait) {
-            len = len < PIPE_BUF ? len : PIPE_BUF;
-        }
+        size_t len = pipe_out_some(o);
         ssize_t n = -1;
         errno = EAGAIN;
         if (!o->may_wait || pipe_out_is_ready(o)) {
@@ -69,6 +102,7 @@ sr_rc pipe_out_drain(struct pipe_out *o, struct sr_wait *wait, struct sr_error *
         }
     }
     o->buf.len = o->written = 0;
+    pipe_out_end_turn(o);
     return SR_OK;
 }
 

@@ -4,6 +4,11 @@
  * one is shared with other processes and left alone. Where that cannot be done, at most PIPE_BUF
  * bytes are written when poll says that there is room.
  *
+ * Several may write to one pipe: tasks of a sink, sinks of a job. A write that took a part of the
+ * bytes must go on before another one begins, or rows would be torn; so each takes its turn, by an
+ * flock of the pipe, from its first byte until all that it has is written. Where the descriptor is
+ * not one's own there are no turns: what is written at once ends with a line, if one is so short.
+ *
  *   pipe_out_open -> { pipe_out_make_room -> append to buf -> pipe_out_push }* -> pipe_out_close
  */
 #ifndef CONNECTORS_COMMON_PIPE_OUT_H
@@ -20,6 +25,7 @@ struct pipe_out {
     bool is_own;      /* fd was opened here */
     bool is_file;     /* a regular file: writing does not wait, and is made durable */
     bool may_wait;    /* only small writes after poll */
+    bool has_turn;    /* others wait until all is written */
     struct sr_out buf;
     size_t written; /* of buf */
 };

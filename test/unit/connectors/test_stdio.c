@@ -5,9 +5,11 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "connectors/builtin.h"
+#include "connectors/common/pipe_out.h"
 #include "connectors/stdio/stdio.h"
 #include "test/kit/line_format.h"
 #include "test/kit/rows.h"
@@ -318,6 +320,79 @@ START_TEST(stdout_begins_with_its_head)
 }
 END_TEST
 
+enum { LINES = 200, LINE = 1000 }; /* a line's letters */
+
+/* Lines of one letter each time. */
+static void put_lines(struct pipe_out *o, char letter)
+{
+    for (int i = 0; i < LINES; i++) {
+        uint8_t *to = sr_out_room(&o->buf, LINE + 1);
+        ck_assert_ptr_nonnull(to);
+        memset(to, letter, LINE);
+        to[LINE] = '\n';
+        o->buf.len += LINE + 1;
+    }
+}
+
+/* Whether each descriptor is one's own (a pipe), or all write to the same one (a socket). */
+static void two_write_whole_lines(int mine)
+{
+    static char text[2 * LINES * (LINE + 1)];
+    struct stage s;
+    struct sr_error err;
+    struct pipe_out out[2];
+    size_t len = 0;
+    stage_open(&s);
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(pipe_out_open(&out[i], &s.host, 1, "stdout", &err), SR_OK);
+        put_lines(&out[i], (char)('a' + i));
+    }
+    for (int turn = 0; len < sizeof(text); turn++) {
+        struct sr_wait wait;
+        bool is_done[2];
+        for (int k = 0; k < 2; k++) {
+            int i = (turn + k) % 2;
+            sr_rc rc = pipe_out_drain(&out[i], &wait, &err);
+            is_done[i] = rc == SR_OK;
+            ck_assert(rc == SR_OK || rc == SR_EBUSY);
+            ck_assert(rc == SR_OK || wait.fd >= 0 || wait.until_us < INT64_MAX);
+        }
+        ssize_t got = read(mine, text + len, sizeof(text) - len < 997 ? sizeof(text) - len : 997);
+        ck_assert_int_gt(got, 0);
+        len += (size_t)got;
+        ck_assert(len < sizeof(text) || (is_done[0] && is_done[1]));
+    }
+    for (size_t at = 0; at < len; at += LINE + 1) {
+        ck_assert_int_eq(text[at + LINE], '\n');
+        for (size_t i = 1; i < LINE; i++) {
+            ck_assert_int_eq(text[at + i], text[at]);
+        }
+    }
+    pipe_out_close(&out[0]);
+    pipe_out_close(&out[1]);
+    stage_close(&s);
+}
+
+/* Tasks of a sink and sinks of a job share a pipe, and tear no rows of each other. */
+START_TEST(writers_of_one_pipe_take_turns)
+{
+    int mine = pipe_in_place_of(1);
+    two_write_whole_lines(mine);
+    close(mine);
+}
+END_TEST
+
+START_TEST(writers_of_one_socket_write_whole_lines)
+{
+    int pair[2];
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    ck_assert_int_eq(dup2(pair[1], 1), 1);
+    two_write_whole_lines(pair[0]);
+    close(pair[0]);
+    close(pair[1]);
+}
+END_TEST
+
 START_TEST(blackhole_takes_all)
 {
     struct stage s;
@@ -336,4 +411,5 @@ END_TEST
 UNIT_MAIN("stdio", stdin_reads_a_pipe_without_waiting, stdin_refuses_to_go_back_in_a_pipe,
           stdin_from_a_file_can_be_resumed, stdout_is_busy_while_nobody_reads,
           a_closed_stdout_is_said, print_writes_as_flink_does, print_knows_the_types,
-          stdout_begins_with_its_head, blackhole_takes_all)
+          stdout_begins_with_its_head, writers_of_one_pipe_take_turns,
+          writers_of_one_socket_write_whole_lines, blackhole_takes_all)
