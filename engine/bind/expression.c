@@ -244,6 +244,21 @@ static bool bind_takes_json(const char *function, uint32_t i)
                      strcmp(function, "JSON_ARRAY") == 0);
 }
 
+/* Whether e, of a call, is the event time of the step; a fault if not. */
+static bool bind_is_event_time(struct scope *s, const struct ast *n, const struct expr *e)
+{
+    const struct sr_schema *in = s->agg ? &s->agg->out : s->in;
+    int32_t is = in ? in->rowtime : -1;
+    if (is >= 0 && e->kind == EXPR_COLUMN && e->column == (uint32_t)is) {
+        return true;
+    }
+    bind_fault(s->binder, s->text, n->at,
+               is >= 0 ? arena_printf(s->binder->arena, "here it is '%s'", in->field[is].name)
+                       : "give the source a `watermark:`, and pass that column on",
+               "SR0702: %s takes the event time of the rows, as it is", n->name);
+    return false;
+}
+
 /* NOLINTNEXTLINE(misc-no-recursion): see bind_expr */
 static const struct expr *bind_call(struct scope *s, const struct ast *n)
 {
@@ -266,6 +281,10 @@ static const struct expr *bind_call(struct scope *s, const struct ast *n)
         has_failed = has_failed || !arg[i];
     }
     if (has_failed) {
+        return NULL;
+    }
+    if (n->count == 1 && strcmp(n->name, "CURRENT_WATERMARK") == 0 &&
+        !bind_is_event_time(s, n, arg[0])) {
         return NULL;
     }
     struct sr_error err = {0};

@@ -355,7 +355,9 @@ static bool source_watermark(struct source *o)
                source_needs_watermark(o, o->step->emit_at, "scan.watermark.emit.strategy");
     }
     bool is_good = source_rowtime(o, w, t);
-    struct scope s = {.binder = o->b, .text = t, .in = &o->all};
+    struct sr_schema all = o->all; /* which has no event time yet */
+    struct scope s = {.binder = o->b, .text = t, .in = &all};
+    all.rowtime = -1;
     o->at = bind_expr(&s, w->item[0]);
     if (o->at && is_good && !source_is_time(&o->at->type)) {
         bind_fault(

@@ -150,12 +150,11 @@ static const struct expr *expr_bound(struct bind_call *b)
 static bool expr_is_for_later(const char *name)
 {
     static const char *const names[] = {
-        "ARRAY_AGG",  "COLLECT",     "CUME_DIST",     "CURRENT_WATERMARK",
-        "DENSE_RANK", "FIRST_VALUE", "JSON_ARRAYAGG", "JSON_OBJECTAGG",
-        "LAG",        "LAST_VALUE",  "LEAD",          "LISTAGG",
-        "NTILE",      "PERCENTILE",  "PERCENT_RANK",  "RANK",
-        "ROW_NUMBER", "STDDEV_POP",  "STDDEV_SAMP",   "UNNEST",
-        "VARIANCE",   "VAR_POP",     "VAR_SAMP",      NULL};
+        "ARRAY_AGG",     "COLLECT",        "CUME_DIST",   "DENSE_RANK",   "FIRST_VALUE",
+        "JSON_ARRAYAGG", "JSON_OBJECTAGG", "LAG",         "LAST_VALUE",   "LEAD",
+        "LISTAGG",       "NTILE",          "PERCENTILE",  "PERCENT_RANK", "RANK",
+        "ROW_NUMBER",    "STDDEV_POP",     "STDDEV_SAMP", "UNNEST",       "VARIANCE",
+        "VAR_POP",       "VAR_SAMP",       NULL};
     uint32_t i = 0;
     while (names[i] && strcasecmp(names[i], name) != 0) {
         i++;

@@ -44,6 +44,32 @@ static bool clock_bind_now(struct bind_call *b)
     return !b->is_said;
 }
 
+/* --- Watermarks. ------------------------------------------------------------------------------ */
+
+static void clock_watermark(struct call *k)
+{
+    int64_t *to = k->out->values;
+    CALL_EACH_ROW(k, r)
+    {
+        int64_t ms = call_watermark(k, r);
+        if (ms == SR_WATERMARK_NONE) {
+            call_null(k, r);
+        } else {
+            to[r] = (int64_t)((uint64_t)ms * 1000u);
+        }
+    }
+}
+static const struct kernel clock_k_watermark = {.run = clock_watermark,
+                                                .flags = KERNEL_OTHER | KERNEL_NULLS};
+
+/* Whether the column is the event time only who binds it to a step knows: bind/expression.c. */
+static bool clock_bind_watermark(struct bind_call *b)
+{
+    b->type = type_with(b->arg[0]->type.kind, 3, 0);
+    b->kernel = &clock_k_watermark;
+    return sr_is_timestamp(b->arg[0]->type.kind);
+}
+
 /* A name for what a source says itself, which no connector here does. */
 static bool clock_bind_source(struct bind_call *b)
 {
@@ -224,6 +250,16 @@ static const struct func clock_funcs[] = {
     CLOCK_NOW("LOCALTIME", SR_TIME, "The same as CURRENT_TIME."),
     CLOCK_NOW("LOCALTIMESTAMP", SR_TIMESTAMP,
               "The time now in the time zone of the session, as TIMESTAMP(3)."),
+    {.name = "CURRENT_WATERMARK",
+     .family = "time",
+     .bind = clock_bind_watermark,
+     .min = 1,
+     .max = 1,
+     .forms = "CURRENT_WATERMARK(event time)",
+     .doc =
+         "The watermark in force where the row is computed when it arrives, NULL before there is "
+         "one; a row is late when its event time is not behind it. With several splits, tasks or "
+         "inputs it is not the same in each run."},
     {.name = "SOURCE_WATERMARK",
      .family = "time",
      .bind = clock_bind_source,

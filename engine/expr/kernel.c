@@ -59,6 +59,11 @@ int64_t call_now_us(struct call *k)
     return run->now_us;
 }
 
+int64_t call_watermark(const struct call *k, uint32_t r)
+{
+    return k->run->row_watermark ? k->run->row_watermark[r] : k->run->watermark;
+}
+
 uint64_t call_random(struct call *k)
 {
     sr_assert(k->run->host != NULL);

@@ -111,6 +111,8 @@ const struct zone *call_zone(const struct call *k);
 /* Microseconds since the epoch: the same for all rows of a run. */
 int64_t call_now_us(struct call *k);
 uint64_t call_random(struct call *k);
+/* The watermark in force when row r arrived, in ms; SR_WATERMARK_NONE: none. */
+int64_t call_watermark(const struct call *k, uint32_t r);
 
 /* By the bits of a column; NULL: no row is NULL. */
 static inline bool valid_bit(const uint64_t *valid, uint32_t r)

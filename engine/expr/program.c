@@ -467,6 +467,9 @@ sr_rc program_run(struct program *p, struct sr_home *home, const struct sr_view 
     p->run.rows = v->rows;
     p->run.rc = SR_OK;
     p->run.now_us = INT64_MIN;
+    p->run.watermark = r->has_watermark ? r->watermark : SR_WATERMARK_NONE;
+    p->run.row_watermark =
+        r->has_watermark && v->watermark ? (const int64_t *)(const void *)v->watermark->data : NULL;
     for (uint32_t i = 0; i < p->code.regs; i++) {
         struct reg *g = &p->code.reg[i];
         g->col = g->kind == REGISTER_INPUT ? v->col[g->column] : g->col;

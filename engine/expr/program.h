@@ -31,6 +31,8 @@ sr_rc program_new(struct program **out, const struct program_conf *conf, struct 
 void program_free(struct program *p); /* NULL allowed */
 
 struct program_result {
+    bool has_watermark; /* the caller knows it: `watermark` is in force in front of v */
+    int64_t watermark;
     uint32_t picked; /* rows that passed */
     const uint16_t
         *sel; /* their row numbers, ascending; good until the next run and as long as v; NULL: all

@@ -20,6 +20,8 @@ struct run {
     const struct zone *zone;         /* of the session; NULL: UTC */
     const struct sr_host *host;      /* clock and random numbers; NULL: none are asked for */
     int64_t now_us;                  /* of this run, once asked for; INT64_MIN before */
+    int64_t watermark;               /* in front of the rows; SR_WATERMARK_NONE: none is known */
+    const int64_t *row_watermark;    /* by row: in force when it arrived; NULL: as in front */
     run_words *words;                /* by row, made when the first one fails; kept between runs */
 };
 

@@ -37,7 +37,8 @@ static enum sr_step calc_process(void *op, struct sr_op_io *io, struct sr_error 
         (void)error_set(err, SR_ENOMEM, "out of memory");
         return SR_STEP_FAILED;
     }
-    struct program_result r = {.col = out->col, .bad = io->bad};
+    struct program_result r = {
+        .col = out->col, .bad = io->bad, .has_watermark = true, .watermark = io->watermark};
     if (program_run(calc->program, calc->home, io->in, io->from, &r, err) != SR_OK) {
         view_release(out);
         return SR_STEP_FAILED;

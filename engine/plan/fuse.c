@@ -175,6 +175,26 @@ static bool fuse_is_pair(const struct logic *inner, const struct logic *outer)
            inner->on_error == outer->on_error && inner->parallelism == outer->parallelism;
 }
 
+/* CURRENT_WATERMARK behind a union is that of all its inputs, in front of it that of one. */
+/* NOLINTNEXTLINE(misc-no-recursion): at most EXPR_DEPTH_MAX */
+static bool fuse_asks_watermark(const struct expr *e)
+{
+    bool asks = expr_is_call_of(e, "CURRENT_WATERMARK");
+    for (uint32_t i = 0; e->kind == EXPR_CALL && i < e->args && !asks; i++) {
+        asks = fuse_asks_watermark(e->arg[i]);
+    }
+    return asks;
+}
+
+static bool fuse_is_bound(const struct logic *n)
+{
+    bool is_bound = n->condition && fuse_asks_watermark(n->condition);
+    for (uint32_t c = 0; c < n->out->fields && !is_bound; c++) {
+        is_bound = fuse_asks_watermark(n->expr[c]);
+    }
+    return is_bound;
+}
+
 static bool fuse_may_split(struct arena *a, const struct logic *u, const struct logic *outer)
 {
     bool may =
@@ -182,7 +202,7 @@ static bool fuse_may_split(struct arena *a, const struct logic *u, const struct 
     for (uint32_t i = 0; i < u->inputs && may; i++) {
         may = fuse_is_pair(u->input[i], outer) && fuse_may(a, u->input[i], outer);
     }
-    return may;
+    return may && !fuse_is_bound(outer);
 }
 
 /* A calc behind a union runs in front of it, once an input: rows that it drops cross no ring. */

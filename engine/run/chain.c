@@ -241,7 +241,8 @@ static void chain_sleep(struct chain_level *l, const struct sr_op_io *io)
 static sr_rc chain_process(struct chain *c, uint32_t level, int64_t now_us, struct sr_error *err)
 {
     struct chain_level *l = &c->level[level];
-    struct sr_op_io io = {.port = l->port, .in = l->view, .from = l->from, .bad = c->bad};
+    struct sr_op_io io = {
+        .port = l->port, .in = l->view, .from = l->from, .watermark = l->told, .bad = c->bad};
     if (l->node->on_late == JOB_LATE_DEAD_LETTER) io.late_row = c->late_row;
     enum sr_step step = l->node->op->process(l->op, &io, err);
     if (step == SR_STEP_FAILED) return error_wrap(err, "step '%s'", l->node->step);

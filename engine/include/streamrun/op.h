@@ -35,6 +35,8 @@ struct sr_op_io {
     uint32_t port;            /* input of the operator, 0 but for joins and unions */
     const struct sr_view *in; /* borrowed; NULL in watermark calls */
     uint32_t from;            /* live rows of `in` before it are used up already */
+    int64_t watermark;        /* in force in front of `in`, whose own rows may move it;
+                                 SR_WATERMARK_NONE: none yet */
     /* out, zeroed by the caller */
     uint32_t used;                     /* live rows from `from` on that are done with */
     struct sr_view *out;               /* the caller's from now on; NULL: none */
