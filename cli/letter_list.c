@@ -97,7 +97,9 @@ static sr_rc letter_line(const struct cli *c, struct letter_list *l, const char 
         (void)snprintf(number[i], sizeof(number[i]), "%lld", (long long)json_integer_value(v));
         column[i] = number[i];
     }
-    sr_rc rc = letter_add(c, l, column, err);
+    bool is_letter = column[ERROR] || column[RAW]; /* rows that a sink wrote beside are none */
+    sr_rc rc = is_letter ? letter_add(c, l, column, err)
+                         : error_set(err, SR_EDATA, "this is no dead letter: it has no 'error'");
     json_decref(j);
     return rc == SR_OK ? rc : error_wrap(err, "%s:%llu", path, (unsigned long long)line);
 }

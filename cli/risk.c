@@ -125,9 +125,52 @@ static void risk_overtaking(struct risk_world *w, const struct plan_node *n)
              n->step, n->sink->name, inflight);
 }
 
+/* The value of an option that is a text or a path; NULL: it is not set, or there is none. */
+static const char *risk_text(const struct sr_opt *opts, const void *conf, const char *key)
+{
+    for (const struct sr_opt *o = opts; o && o->key; o++) {
+        if (o->kind == SR_OPT_TEXT && strcmp(o->key, key) == 0) {
+            const char *text = NULL;
+            memcpy(&text, (const char *)conf + o->offset, sizeof(text));
+            return text;
+        }
+    }
+    return NULL;
+}
+
+/* Is it this path, or below it? Of a pattern nothing is said. */
+static bool risk_is_below(const char *path, const char *above)
+{
+    size_t len = strlen(above);
+    while (len > 1 && above[len - 1] == '/') {
+        len--;
+    }
+    bool is_pattern = strpbrk(above, "*?[{") != NULL;
+    return !is_pattern && strncmp(path, above, len) == 0 && (!path[len] || path[len] == '/');
+}
+
+/* What the sink writes, the job reads again: its rows go round. */
+static void risk_feedback(struct risk_world *w, const struct plan_node *sink)
+{
+    const char *to = risk_text(sink->sink->opts, sink->conf, "path");
+    const char *table = risk_text(sink->sink->opts, sink->conf, "table-name");
+    for (uint32_t i = 0; to && i < w->plan->nodes; i++) {
+        const struct plan_node *n = &w->plan->node[i];
+        if (n->kind != PLAN_SOURCE || strcmp(n->source->name, sink->sink->name) != 0) continue;
+        const char *from = risk_text(n->source->opts, n->conf, "path");
+        const char *read = risk_text(n->source->opts, n->conf, "table-name");
+        bool is_same_table = !table || !read || strcmp(table, read) == 0;
+        if (!from || !risk_is_below(to, from) || !is_same_table) continue;
+        risk_add(w, FAULT_WARNING, risk_place(w->plan, sink), "write elsewhere",
+                 "source '%s' reads what sink '%s' writes, in this run or the next: rows go round",
+                 n->step, sink->step);
+    }
+}
+
 static void risk_sink(struct risk_world *w, const struct plan_node *n)
 {
     risk_overtaking(w, n);
+    risk_feedback(w, n);
     if (n->sink_caps.guarantee != SR_AT_LEAST_ONCE || !w->goes_on) return;
     const struct job_step *s = risk_step(w->plan, n);
     bool is_chosen = s && s->guarantee == SR_AT_LEAST_ONCE;

@@ -350,6 +350,9 @@ def letters_that_cannot_be_read_back_as_they_lie_are_told_of(p):
         ok(p.run("run", job))
         done = ok(p.run("dead-letter", "list", job), 1)
         assert words in done.stderr and b"--letters" in done.stderr, done.stderr
+    job = p.write("mixed.yaml", JOB.replace("path: dead/", "path: mixed/").replace("path: out/, format: csv", "path: mixed/, format: json"))
+    ok(p.run("run", job))
+    assert b"this is no dead letter: it has no 'error'" in ok(p.run("dead-letter", "list", job), 1).stderr
     fixed = p.write("fixed.yaml", FIXED.replace("path: dead/", "path: parts/, partition-keys: [step]"))
     ok(p.run("dead-letter", "replay", fixed, "--letters", "parts/step=t"))
     assert rows(p) == ["2,2026-01-02"], rows(p)

@@ -102,3 +102,16 @@ def warnings_are_refused_by_strict_and_shown_by_quiet(p):
     done = ok(p.run("validate", "job.yaml", "--strict", "--quiet"), 3)
     assert b"refused by --strict" in done.stdout and b"warning: sink 'out'" in done.stdout, done.stdout
     assert b"notice" not in done.stdout, done.stdout
+
+
+@test
+def a_job_that_reads_what_it_writes_is_a_warning(p):
+    for source, sink, is_told in (("data/", "data/", True), ("data", "data/out/", True), ("data/", "database/", False), ("data/*.csv", "data/", False),
+                                  ("in", "out/", False)):
+        found = risks(p, source=f"filesystem, path: '{source}', source.monitor-interval: 1 s", sink=f"filesystem, path: {sink}, format: csv")
+        assert told(found, "rows go round") == (["warning"] if is_told else []), (source, sink, found)
+    for table, is_told in (("t", True), ("u", False)):
+        text = ("sources: {e: {connector: sqlite, path: t.db, table-name: t, schema: {id: INT}}}\n"
+                f"sinks: {{o: {{from: e, connector: sqlite, path: t.db, table-name: {table}}}}}\n")
+        found = json.loads(ok(p.run("validate", p.write("tables.yaml", text), "--json")).stdout)["risks"]
+        assert [r["level"] for r in found if "rows go round" in r["message"]] == (["warning"] if is_told else []), found
