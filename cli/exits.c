@@ -43,8 +43,9 @@ const struct exit_doc exit_docs[] = {
     {"141", "stdout was closed",
      "Whoever read the output went away, as in `streamrun ... | head`: the job ended quietly."},
     {EXIT_SIGNALS, "ended at once by a second signal n",
-     "A first SIGTERM or SIGINT takes a last checkpoint; the second ends the process at once: 130 "
-     "for SIGINT, 143 for SIGTERM. State is as after a kill."},
+     "A first SIGTERM or SIGINT takes a last checkpoint; the second, half a second later or more, "
+     "ends "
+     "the process at once: 130 for SIGINT, 143 for SIGTERM. State is as after a kill."},
     {NULL, NULL, NULL}};
 
 /* 129 to 192: one code stands for all of them. */

@@ -21,6 +21,8 @@
 #define MONITOR_PEERS_MAX   16u
 #define MONITOR_PROGRESS_MS 250
 #define MONITOR_WIDTH       80 /* of a terminal that does not say how wide it is */
+/* timeout(1) and others signal a process and then its whole group: that is one wish. */
+#define MONITOR_ECHO_US INT64_C(500000)
 
 /* One connection and the thread that answers it: a savepoint may take its time. */
 struct monitor_peer {
@@ -34,8 +36,8 @@ struct monitor {
     struct monitor_conf conf;
     struct thread *thread;
     int signal_fd, stop_fd;
-    bool was_asked; /* a first signal came */
-    bool has_line;  /* a progress line stands on the terminal */
+    int64_t asked_us; /* monotonic: when a first signal came; 0: none did */
+    bool has_line;    /* a progress line stands on the terminal */
     struct progress progress;
     struct monitor_peer peer[MONITOR_PEERS_MAX];
 };
@@ -80,8 +82,10 @@ static void monitor_signal(struct monitor *m)
         }
         return;
     }
-    if (m->was_asked) _exit(128 + (int)info.ssi_signo);
-    m->was_asked = true;
+    int64_t now_us = m->conf.cli->env.mono_us(&m->conf.cli->env);
+    if (m->asked_us > 0 && now_us - m->asked_us < MONITOR_ECHO_US) return;
+    if (m->asked_us > 0) _exit(128 + (int)info.ssi_signo);
+    m->asked_us = now_us;
     if (m->has_line) fputs("\r\033[K", m->conf.cli->err);
     cli_note(m->conf.cli, "signal %u: %s; again to end at once", info.ssi_signo,
              m->conf.is_durable ? "saving a last checkpoint" : "ending");

@@ -4,6 +4,7 @@ import resource
 import signal
 import socket
 import subprocess
+import time
 
 from harness import SIGTERM, ended, ok, test, wait_for
 from test_state import ENDLESS
@@ -102,6 +103,30 @@ def a_stopped_process_is_not_taken_for_an_ended_one(p):
     assert wait_for("its answer", lambda: p.status())
     child.send_signal(SIGTERM)
     ended(child, 0)
+
+
+@test
+def a_signal_that_comes_twice_at_once_is_one_wish(p):
+    """timeout(1) signals a process and then its group; a second wish, later on, ends the process at once."""
+    job = p.write("job.yaml", ENDLESS.replace("STORE", f"file://{p.dir}/store"))
+    child = p.start("run", job)
+    wait_for("the job", lambda: p.status())
+    child.send_signal(signal.SIGSTOP)
+    child.send_signal(SIGTERM)
+    child.send_signal(signal.SIGINT)
+    child.send_signal(signal.SIGCONT)
+    ended(child, 0)
+    stuck = p.start("run", p.write("stuck.yaml", """sources: {n: {connector: datagen, schema: {a: STRING}}}
+sinks: {out: {from: n, connector: print}}
+"""))  # nobody reads what it prints, so no last checkpoint is taken
+    wait_for("the job", lambda: p.status())
+
+    def again():
+        stuck.send_signal(SIGTERM)
+        time.sleep(0.1)
+        return stuck.poll() is not None
+    wait_for("the end", again)
+    ended(stuck, 143)
 
 
 @test
