@@ -116,10 +116,11 @@ def a_signal_that_comes_twice_at_once_is_one_wish(p):
     child.send_signal(signal.SIGINT)
     child.send_signal(signal.SIGCONT)
     ended(child, 0)
-    stuck = p.start("run", p.write("stuck.yaml", """sources: {n: {connector: datagen, schema: {a: STRING}}}
+    stuck = p.start("run", p.write("stuck.yaml", """execution.checkpointing: {interval: 1 h, dir: stuck}
+sources: {n: {connector: datagen, schema: {a: STRING}}}
 sinks: {out: {from: n, connector: print}}
 """))  # nobody reads what it prints, so no last checkpoint is taken
-    wait_for("the job", lambda: p.status())
+    wait_for("a full pipe", lambda: sum(v["read-records"] for v in (p.status() or {}).get("vertices", [])) >= 1024)
 
     def again():
         stuck.send_signal(SIGTERM)
