@@ -120,7 +120,7 @@ def a_signal_that_comes_twice_at_once_is_one_wish(p):
 sources: {n: {connector: datagen, schema: {a: STRING}}}
 sinks: {out: {from: n, connector: print}}
 """))  # nobody reads what it prints, so no last checkpoint is taken
-    wait_for("a full pipe", lambda: sum(v["read-records"] for v in (p.status() or {}).get("vertices", [])) >= 1024)
+    wait_for("a full pipe", lambda: max([v["read-records"] for v in (p.status() or {}).get("vertices", [])], default=0) >= 1024)
 
     def again():
         stuck.send_signal(SIGTERM)
