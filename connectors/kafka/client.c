@@ -140,6 +140,14 @@ void client_set(rd_kafka_conf_t *conf, const char *name, const char *value)
     (void)set; /* a name and a value that each version knows */
 }
 
+void client_default(rd_kafka_conf_t *conf, const struct sr_pairs *properties, const char *name,
+                    const char *value)
+{
+    if (!props_find(properties, name)) {
+        client_set(conf, name, value);
+    }
+}
+
 sr_rc client_conf(const struct sr_pairs *properties, rd_kafka_conf_t **out, struct sr_error *err)
 {
     rd_kafka_conf_t *conf = rd_kafka_conf_new();

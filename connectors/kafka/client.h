@@ -43,6 +43,9 @@ sr_rc client_check(const struct sr_pairs *properties, struct sr_error *err);
 sr_rc client_conf(const struct sr_pairs *properties, rd_kafka_conf_t **out, struct sr_error *err);
 /* A property of our own, which cannot fail. */
 void client_set(rd_kafka_conf_t *conf, const char *name, const char *value);
+/* The same, unless the job wrote it. */
+void client_default(rd_kafka_conf_t *conf, const struct sr_pairs *properties, const char *name,
+                    const char *value);
 /* Takes conf, always. */
 sr_rc client_open(struct client *c, const struct sr_host *host, rd_kafka_type_t type,
                   rd_kafka_conf_t *conf, struct sr_error *err);

@@ -1,6 +1,8 @@
 #include <streamrun/plugin.h>
 
-static const struct sr_source_type *const kafka_sources[] = {NULL};
+#include "connectors/kafka/kafka_source.h"
+
+static const struct sr_source_type *const kafka_sources[] = {&kafka_source_type, NULL};
 static const struct sr_sink_type *const kafka_sinks[] = {NULL};
 
 SR_PLUGIN(kafka) = {.abi_major = SR_ABI_MAJOR,

@@ -26,11 +26,14 @@ static const char *whole_first(const struct whole_member *m)
 
 const char *whole_source(const struct sr_source_type *t)
 {
-    const struct whole_member members[] = {
-        MEMBER(t, check),          MEMBER(t, discover_open), MEMBER(t, known), MEMBER(t, discover),
-        MEMBER(t, discover_close), MEMBER(t, open),          MEMBER(t, add),   MEMBER(t, poll),
-        MEMBER(t, consume),        MEMBER(t, position),      MEMBER(t, close), MEMBER_END};
-    return whole_first(members);
+    const struct whole_member members[] = {MEMBER(t, check),    MEMBER(t, discover_open),
+                                           MEMBER(t, discover), MEMBER(t, discover_close),
+                                           MEMBER(t, open),     MEMBER(t, add),
+                                           MEMBER(t, poll),     MEMBER(t, consume),
+                                           MEMBER(t, position), MEMBER(t, close),
+                                           MEMBER_END};
+    const char *missing = whole_first(members);
+    return missing || t->known || t->restored ? missing : "known";
 }
 
 const char *whole_sink(const struct sr_sink_type *t)

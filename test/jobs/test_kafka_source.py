@@ -1,0 +1,299 @@
+"""The kafka source against a real broker, in the cases where clients differ from what people expect."""
+import itertools
+import json
+import sqlite3
+import time
+
+from harness import SIGKILL, SIGTERM, ended, ok, test, wait_for
+
+NUMBERS = itertools.count(1)
+PLAIN = "    format: raw\n    schema: {line: STRING}\n"
+BOUNDED = "    scan.startup.mode: earliest-offset\n    scan.bounded.mode: latest-offset\n"
+
+
+def topic(broker, partitions=1, **settings):
+    name = f"source-{next(NUMBERS)}"
+    broker.create(name, partitions, **settings)
+    return name
+
+
+def lines(first, count, partition=0, **more):
+    return [{"value": str(i), "partition": partition, **more} for i in range(first, first + count)]
+
+
+def job(p, broker, name, options=BOUNDED, read=PLAIN, head="", more="", out="connector: stdout, format: json"):
+    """`name` is a topic, or the whole line that says which."""
+    which = name if ":" in name else f"topic: {name}"
+    return p.write("job.yaml", f"""pipeline.name: kafka
+{head}sources:
+  in:
+    connector: kafka
+    {which}
+    properties.bootstrap.servers: {broker.bootstrap}
+{options}{read}
+sinks:
+  out: {{from: in, {out}}}
+{more}""")
+
+
+def rows(done):
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def values(done):
+    return [row["line"] for row in rows(done)]
+
+
+KEPT = "execution.checkpointing: {interval: 20ms, dir: state}\nrestart-strategy.type: none\n"
+FILES = "connector: filesystem, path: out/, format: raw"
+
+
+def written(p):
+    return [int(line) for part in sorted(p.dir.glob("out/part-*")) for line in part.read_text().split()]
+
+
+# --- Where it begins and ends ---------------------------------------------------------------------
+
+
+@test
+def a_bounded_read_of_kafka_gives_each_record_once(p):
+    broker = p.kafka()
+    name = topic(broker, 3)
+    broker.put(name, [row for k in range(3) for row in lines(1000 * k, 700, k)])
+    got = values(ok(p.run("run", job(p, broker, name))))
+    assert sorted(map(int, got)) == sorted(1000 * k + i for k in range(3) for i in range(700))
+    for k in range(3):  # in order within each partition
+        mine = [int(v) for v in got if 1000 * k <= int(v) < 1000 * k + 1000]
+        assert mine == sorted(mine), k
+    got = values(ok(p.run("run", job(p, broker, name), "-p", "2")))
+    assert len(set(got)) == len(got) == 2100
+
+
+@test
+def each_startup_mode_of_kafka_begins_where_it_says(p):
+    broker = p.kafka()
+    name = topic(broker, 2)
+    broker.put(name, [{"value": f"{k}{i}", "partition": k, "timestamp": 1000 * (i + 1)} for k in range(2) for i in range(5)])
+    broker.forget(name, 0, 1)
+    end = "    scan.bounded.mode: latest-offset\n"
+    cases = {
+        "scan.startup.mode: earliest-offset": ["01", "02", "03", "04", "10", "11", "12", "13", "14"],
+        "scan.startup.mode: latest-offset": [],
+        "scan.startup.mode: timestamp\n    scan.startup.timestamp-millis: 4000": ["03", "04", "13", "14"],
+        "scan.startup.mode: timestamp\n    scan.startup.timestamp-millis: 400000": [],
+        "scan.startup.mode: specific-offsets\n    scan.startup.specific-offsets: partition:1,offset:4": ["01", "02", "03", "04", "14"],
+        "properties.group.id: nobody\n    properties.auto.offset.reset: earliest": ["01", "02", "03", "04", "10", "11", "12", "13", "14"],
+        "properties.group.id: nobody\n    properties.auto.offset.reset: latest": [],
+    }
+    for options, want in cases.items():
+        assert sorted(values(ok(p.run("run", job(p, broker, name, f"    {options}\n{end}"))))) == want, options
+    done = ok(p.run("run", job(p, broker, name, f"    properties.group.id: nobody\n{end}"), "-D", "restart-strategy.type=none"), 1)
+    assert b"group 'nobody' has no offset of topic" in done.stderr, done.stderr
+
+
+@test
+def each_bounded_mode_of_kafka_ends_where_it_says(p):
+    broker = p.kafka()
+    name = topic(broker)
+    broker.put(name, [{"value": str(i), "timestamp": 1000 * (i + 1)} for i in range(6)])
+    first = "    scan.startup.mode: earliest-offset\n    properties.group.id: ends\n"
+    cases = {
+        "scan.bounded.mode: latest-offset": 6,
+        "scan.bounded.mode: timestamp\n    scan.bounded.timestamp-millis: 3000": 2,
+        "scan.bounded.mode: timestamp\n    scan.bounded.timestamp-millis: 300000": 6,
+        "scan.bounded.mode: specific-offsets\n    scan.bounded.specific-offsets: partition:0,offset:4": 4,
+        "scan.bounded.mode: specific-offsets\n    scan.bounded.specific-offsets: partition:0,offset:400": 6,
+        "scan.bounded.mode: specific-offsets\n    scan.bounded.specific-offsets: partition:0,offset:0": 0,
+    }
+    for options, want in cases.items():
+        done = ok(p.run("run", job(p, broker, name, f"{first}    {options}\n")))
+        assert values(done) == [str(i) for i in range(want)], options
+
+
+@test
+def an_empty_topic_of_kafka_is_read_to_its_end_at_once(p):
+    broker = p.kafka()
+    name = topic(broker, 3)
+    assert rows(ok(p.run("run", job(p, broker, name), timeout=30))) == []
+    broker.put(name, lines(0, 2))
+    assert values(ok(p.run("run", job(p, broker, name), timeout=30))) == ["0", "1"]
+
+
+@test
+def topics_are_named_listed_or_matched(p):
+    broker = p.kafka()
+    one, two, three = topic(broker), topic(broker), f"other-{topic(broker)}"
+    broker.create(three)
+    for k, name in enumerate([one, two, three]):
+        broker.put(name, lines(k, 1))
+    assert sorted(values(ok(p.run("run", job(p, broker, f"topic: {one};{two}"))))) == ["0", "1"]
+    assert sorted(values(ok(p.run("run", job(p, broker, f"topic: [{one}, {three}]"))))) == ["0", "2"]
+    assert sorted(values(ok(p.run("run", job(p, broker, f"topic-pattern: '({one}|.*{three})'"))))) == ["0", "2"]
+    done = ok(p.run("run", job(p, broker, "nosuch"), "-D", "restart-strategy.type=none"), 1)
+    assert b"topic 'nosuch': Broker: Unknown topic or partition" in done.stderr, done.stderr
+
+
+# --- What a record is -----------------------------------------------------------------------------
+
+
+@test
+def a_record_of_kafka_has_metadata(p):
+    broker = p.kafka()
+    name = topic(broker, 2)
+    broker.put(name, [{"value": "x", "partition": 1, "timestamp": 1700000000123,
+                       "headers": [["a", "1"], ["b", None], ["a", "2"], ["e", ""]]}, {"value": "y", "partition": 1}])
+    read = """    format: raw
+    schema: |
+      line STRING, t STRING METADATA FROM 'topic', p INT METADATA FROM 'partition', o BIGINT METADATA FROM 'offset',
+      ts TIMESTAMP_LTZ(3) METADATA FROM 'timestamp', tt STRING METADATA FROM 'timestamp-type', h MAP<STRING, BYTES> METADATA FROM 'headers',
+      l ARRAY<ROW<`key` STRING, `value` BYTES>> METADATA FROM 'header-list', e INT METADATA FROM 'leader-epoch'
+"""
+    one, two = rows(ok(p.run("run", job(p, broker, name, read=read))))
+    assert (one["line"], one["t"], one["p"], one["o"], one["tt"]) == ("x", name, 1, 0, "CreateTime"), one
+    assert one["ts"].startswith("2023-11-14 22:13:20.123"), one
+    assert one["h"] == {"a": "Mg==", "b": None, "e": ""}, one
+    assert one["l"] == [{"key": "a", "value": "MQ=="}, {"key": "b", "value": None}, {"key": "a", "value": "Mg=="},
+                        {"key": "e", "value": ""}], one
+    assert two["o"] == 1 and two["h"] == {} and two["l"] == [], two
+
+
+@test
+def a_key_of_kafka_becomes_columns(p):
+    broker = p.kafka()
+    name = topic(broker)
+    broker.put(name, [{"key": '{"id": 1}', "value": '{"v": "a"}'}, {"key": None, "value": '{"v": "b"}'},
+                      {"key": '{"id": 3}', "value": '{"v": "c"}'}])
+    read = """    key.format: json
+    value.format: json
+    key.fields: k_id
+    key.fields-prefix: k_
+    value.fields-include: EXCEPT_KEY
+    schema: {v: STRING, k_id: INT}
+"""
+    assert rows(ok(p.run("run", job(p, broker, name, read=read)))) == [
+        {"v": "a", "k_id": 1}, {"v": "b", "k_id": None}, {"v": "c", "k_id": 3}]
+    read = "    key.format: raw\n    key.fields: [k]\n    format: raw\n    value.fields-include: EXCEPT_KEY\n    schema: {k: STRING, v: STRING}\n"
+    assert rows(ok(p.run("run", job(p, broker, name, read=read))))[1] == {"k": None, "v": '{"v": "b"}'}
+
+
+@test
+def a_bad_key_of_kafka_is_a_bad_record(p):
+    broker = p.kafka()
+    name = topic(broker)
+    broker.put(name, [{"key": "no" if i in (0, 3, 4, 9) else str(i), "value": f"v{i}" if i != 5 else "v5"} for i in range(10)])
+    read = """    key.format: csv
+    key.fields: id
+    format: csv
+    value.fields-include: EXCEPT_KEY
+    schema: {id: INT, v: STRING}
+"""
+    done = ok(p.run("run", job(p, broker, name, read=read + "    on-error: skip\n")))
+    assert [(r["id"], r["v"]) for r in rows(done)] == [(i, f"v{i}") for i in (1, 2, 5, 6, 7, 8)], done.stdout
+    assert b"skipped 4" in done.stderr and b"key: " in done.stderr, done.stderr
+    more = "dead-letter: {connector: filesystem, path: dead/, format: json}\n"
+    done = ok(p.run("run", job(p, broker, name, read=read + "    on-error: dead-letter\n", more=more)))
+    letters = [json.loads(line) for part in p.dir.glob("dead/part-*") for line in part.read_text().splitlines()]
+    assert sorted(row["offset"] for row in letters) == [0, 3, 4, 9] and all(row["split"] == f"{name}-0" for row in letters), letters
+    done = ok(p.run("run", job(p, broker, name, read=read), "-D", "restart-strategy.type=none"), 1)
+    assert b"key: " in done.stderr, done.stderr
+
+
+@test
+def null_empty_and_null_as_text_are_not_the_same(p):
+    broker = p.kafka()
+    name = topic(broker)
+    broker.put(name, [{"value": v, "key": "k"} for v in (None, "", "null", "{}", '{"a": 1}')])
+    raw = rows(ok(p.run("run", job(p, broker, name))))
+    assert [r["line"] for r in raw] == [None, "", "null", "{}", '{"a": 1}'], raw
+    read = "    format: json\n    schema: {a: INT}\n    on-error: skip\n"
+    done = ok(p.run("run", job(p, broker, name, read=read)))
+    assert rows(done)[-2:] == [{"a": None}, {"a": 1}], done.stdout  # the tombstone is no row, as in Flink
+    assert b"filtered 1" in done.stderr and b"skipped 2" in done.stderr, done.stderr
+
+
+@test
+def all_codecs_of_kafka_are_read(p):
+    broker = p.kafka()
+    name = topic(broker)
+    codecs = ["none", "gzip", "snappy", "lz4", "zstd"]
+    for k, codec in enumerate(codecs):
+        broker.put(name, lines(100 * k, 100), f"compression.codec={codec}")
+    assert values(ok(p.run("run", job(p, broker, name)))) == [str(i) for i in range(500)]
+
+
+# --- Checkpoints ----------------------------------------------------------------------------------
+
+
+@test
+def rows_of_kafka_come_once_however_often_the_job_is_killed(p):
+    broker = p.kafka()
+    name = topic(broker, 3)
+    options = "    scan.startup.mode: earliest-offset\n    scan.topic-partition-discovery.interval: 100ms\n    properties.group.id: kills\n"
+    path = job(p, broker, name, options, head=KEPT, out=FILES)
+    sent = 0
+    for i in range(5):
+        child = p.start("run", path, "--continue", "-p", str(1 + i % 3))
+        broker.put(name, [{"value": str(sent + k), "partition": k % 3} for k in range(3000)])
+        sent += 3000
+        wait_for("some rows more", lambda: len(written(p)) > sent - 2900 or child.poll() is not None, 60)
+        child.send_signal(SIGKILL)
+        child.wait()
+    child = p.start("run", path, "--continue")
+    wait_for("all rows", lambda: len(written(p)) >= sent or child.poll() is not None, 60)
+    child.send_signal(SIGTERM)
+    ended(child)
+    assert sorted(written(p)) == list(range(sent))
+    assert sum(broker.group("kills", name).values()) == sent
+
+
+@test
+def a_group_is_given_what_a_checkpoint_has(p):
+    broker = p.kafka()
+    name = topic(broker)
+    broker.put(name, lines(0, 3))
+    options = "    properties.group.id: later\n    properties.auto.offset.reset: earliest\n    scan.bounded.mode: latest-offset\n"
+    path = job(p, broker, name, options)
+    assert values(ok(p.run("run", path))) == ["0", "1", "2"]
+    assert broker.group("later", name) == {0: 3}
+    assert values(ok(p.run("run", path))) == []  # the group is where the next one begins
+    broker.put(name, lines(3, 1))
+    assert values(ok(p.run("run", path))) == ["3"]
+
+
+@test
+def a_bounded_read_of_kafka_goes_on_where_the_last_one_ended(p):
+    broker = p.kafka()
+    name = topic(broker, 2)
+    path = job(p, broker, name, head="execution.checkpointing: {dir: state}\n", out=FILES)
+    for i in range(3):
+        broker.put(name, lines(100 * i, 10, i % 2))
+        ok(p.run("run", path, "--continue"))
+        assert sorted(written(p)) == [100 * k + j for k in range(i + 1) for j in range(10)], i
+    broker.grow(name, 3)
+    broker.put(name, lines(900, 5, 2))
+    ok(p.run("run", path, "--continue"))
+    assert len(written(p)) == 35
+
+
+@test
+def a_partition_that_is_added_is_read_from_its_beginning(p):
+    broker = p.kafka()
+    name = topic(broker)
+    options = "    scan.startup.mode: latest-offset\n    scan.topic-partition-discovery.interval: 50ms\n"
+    path = job(p, broker, f"topic-pattern: '{name}(-more)?'", options, head=KEPT, out=FILES)
+    broker.put(name, lines(0, 5))
+    child = p.start("run", path, "--continue")
+    wait_for("a checkpoint", lambda: p.run("wait", "kafka", "--checkpoint", "--timeout", "20s").returncode == 0)
+    broker.grow(name, 2)
+    broker.put(name, lines(100, 2, 1))
+    broker.create(f"{name}-more")
+    broker.put(f"{name}-more", lines(200, 1))
+    wait_for("rows of the new ones", lambda: sorted(written(p)) == [100, 101, 200] or child.poll() is not None)
+    child.send_signal(SIGKILL)
+    child.wait()
+    child = p.start("run", path, "--continue")
+    broker.put(name, lines(300, 1, 1))
+    wait_for("what came then", lambda: 300 in written(p) or child.poll() is not None)
+    child.send_signal(SIGTERM)
+    ended(child)
+    assert sorted(written(p)) == [100, 101, 200, 300]
