@@ -222,8 +222,9 @@ static const char *json_decode_index_words(enum json_index_rc rc)
         return "a string is not closed";
     case JSON_NO_MEMORY:
         return "out of memory";
-    case JSON_INDEXED:
     case JSON_EMPTY:
+        return "the message is empty";
+    case JSON_INDEXED:
         return "";
     }
     return "";
@@ -235,7 +236,7 @@ static enum json_end json_decode_alone(struct json_decoder *x, struct sr_decode 
 {
     struct json_places places = {0};
     enum json_index_rc rc = json_parser_index(x->parser, d->bytes + at, len, &places);
-    if (rc == JSON_EMPTY) {
+    if (rc == JSON_EMPTY && !d->record) { /* a blank line */
         d->skipped++;
         return JSON_SKIPPED;
     }

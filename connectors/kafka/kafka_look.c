@@ -3,11 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "connectors/common/list.h"
 
-#define KAFKA_AGAIN_US 50000 /* between two tries */
+#define KAFKA_AGAIN_MS 50 /* between two tries */
 
 /* --- One question, until it is answered ------------------------------------------------------- */
 
@@ -77,10 +76,8 @@ static rd_kafka_resp_err_t kafka_look_metadata(struct kafka_look *l, rd_kafka_to
             rd_kafka_metadata_destroy(*out);
             *out = NULL;
         }
-        (void)rd_kafka_poll(l->client->rk, 0); /* its errors, told by a callback */
-        if (kafka_look_passes(e)) {
-            (void)usleep(KAFKA_AGAIN_US); /* a nap may be short */
-        }
+        /* Its errors are told by a callback. */
+        (void)rd_kafka_poll(l->client->rk, kafka_look_passes(e) ? KAFKA_AGAIN_MS : 0);
     } while (kafka_look_passes(e) && !kafka_look_is_over(l));
     return e;
 }
@@ -121,8 +118,8 @@ static sr_rc kafka_look_pattern(struct kafka_look *l)
 
 /* --- Offsets --------------------------------------------------------------------------------- */
 
-/* Asks for all that was found; `ask`: RD_KAFKA_OFFSET_BEGINNING, _END, a time in ms, or _STORED: the
- * group's. */
+/* Asks for all that was found; `ask`: RD_KAFKA_OFFSET_BEGINNING, _END, a time in ms, or _STORED: of
+ * the group. */
 static rd_kafka_resp_err_t kafka_look_ask_once(struct kafka_look *l,
                                                rd_kafka_topic_partition_list_t *list, int64_t ask)
 {
@@ -148,7 +145,7 @@ static sr_rc kafka_look_ask(struct kafka_look *l, int64_t ask, int64_t *out)
     }
     rd_kafka_resp_err_t e = kafka_look_ask_once(l, list, ask);
     while (kafka_look_passes(e) && !kafka_look_is_over(l)) {
-        (void)usleep(KAFKA_AGAIN_US); /* a nap may be short */
+        (void)rd_kafka_poll(l->client->rk, KAFKA_AGAIN_MS);
         e = kafka_look_ask_once(l, list, ask);
     }
     for (uint32_t i = 0; e == RD_KAFKA_RESP_ERR_NO_ERROR && i < l->count; i++) {

@@ -1,8 +1,6 @@
 """The kafka source against a real broker, in the cases where clients differ from what people expect."""
 import itertools
 import json
-import sqlite3
-import time
 
 from harness import SIGKILL, SIGTERM, ended, ok, test, wait_for
 
@@ -52,6 +50,17 @@ def written(p):
     return [int(line) for part in sorted(p.dir.glob("out/part-*")) for line in part.read_text().split()]
 
 
+def checkpointed(p):
+    return p.run("wait", "kafka", "--checkpoint", "--timeout", "20s").returncode == 0
+
+
+def stopped(p, child):
+    """Ends the job behind a checkpoint: before it runs, a signal would only kill it."""
+    wait_for("a checkpoint", lambda: checkpointed(p) or child.poll() is not None)
+    child.send_signal(SIGTERM)
+    return ended(child)
+
+
 # --- Where it begins and ends ---------------------------------------------------------------------
 
 
@@ -83,12 +92,12 @@ def each_startup_mode_of_kafka_begins_where_it_says(p):
         "scan.startup.mode: timestamp\n    scan.startup.timestamp-millis: 400000": [],
         "scan.startup.mode: specific-offsets\n    scan.startup.specific-offsets: partition:1,offset:4": ["01", "02", "03", "04", "14"],
         "properties.group.id: nobody\n    properties.auto.offset.reset: earliest": ["01", "02", "03", "04", "10", "11", "12", "13", "14"],
-        "properties.group.id: nobody\n    properties.auto.offset.reset: latest": [],
+        "properties.group.id: nobody-else\n    properties.auto.offset.reset: latest": [],
     }
     for options, want in cases.items():
         assert sorted(values(ok(p.run("run", job(p, broker, name, f"    {options}\n{end}"))))) == want, options
-    done = ok(p.run("run", job(p, broker, name, f"    properties.group.id: nobody\n{end}"), "-D", "restart-strategy.type=none"), 1)
-    assert b"group 'nobody' has no offset of topic" in done.stderr, done.stderr
+    done = ok(p.run("run", job(p, broker, name, f"    properties.group.id: anybody\n{end}"), "-D", "restart-strategy.type=none"), 1)
+    assert b"group 'anybody' has no offset of topic" in done.stderr, done.stderr
 
 
 @test
@@ -207,8 +216,8 @@ def null_empty_and_null_as_text_are_not_the_same(p):
     assert [r["line"] for r in raw] == [None, "", "null", "{}", '{"a": 1}'], raw
     read = "    format: json\n    schema: {a: INT}\n    on-error: skip\n"
     done = ok(p.run("run", job(p, broker, name, read=read)))
-    assert rows(done)[-2:] == [{"a": None}, {"a": 1}], done.stdout  # the tombstone is no row, as in Flink
-    assert b"filtered 1" in done.stderr and b"skipped 2" in done.stderr, done.stderr
+    assert rows(done)[-2:] == [{"a": None}, {"a": 1}], done.stdout  # a tombstone and JSON's null are no rows, as in Flink
+    assert b"filtered 2" in done.stderr and b"skipped 1" in done.stderr, done.stderr
 
 
 @test
@@ -240,8 +249,7 @@ def rows_of_kafka_come_once_however_often_the_job_is_killed(p):
         child.wait()
     child = p.start("run", path, "--continue")
     wait_for("all rows", lambda: len(written(p)) >= sent or child.poll() is not None, 60)
-    child.send_signal(SIGTERM)
-    ended(child)
+    stopped(p, child)
     assert sorted(written(p)) == list(range(sent))
     assert sum(broker.group("kills", name).values()) == sent
 
@@ -283,7 +291,7 @@ def a_partition_that_is_added_is_read_from_its_beginning(p):
     path = job(p, broker, f"topic-pattern: '{name}(-more)?'", options, head=KEPT, out=FILES)
     broker.put(name, lines(0, 5))
     child = p.start("run", path, "--continue")
-    wait_for("a checkpoint", lambda: p.run("wait", "kafka", "--checkpoint", "--timeout", "20s").returncode == 0)
+    wait_for("a checkpoint", lambda: checkpointed(p))
     broker.grow(name, 2)
     broker.put(name, lines(100, 2, 1))
     broker.create(f"{name}-more")
@@ -294,6 +302,100 @@ def a_partition_that_is_added_is_read_from_its_beginning(p):
     child = p.start("run", path, "--continue")
     broker.put(name, lines(300, 1, 1))
     wait_for("what came then", lambda: 300 in written(p) or child.poll() is not None)
-    child.send_signal(SIGTERM)
-    ended(child)
+    stopped(p, child)
     assert sorted(written(p)) == [100, 101, 200, 300]
+
+
+# --- Positions that are lost ----------------------------------------------------------------------
+
+
+LOST = "    scan.startup.mode: earliest-offset\n    scan.topic-partition-discovery.interval: 50ms\n"
+
+
+def read_some(p, path, count):
+    """Runs the job until it has written so many rows, and kills it behind a checkpoint that has them."""
+    child = p.start("run", path, "--continue")
+    wait_for("rows", lambda: len(written(p)) >= count or child.poll() is not None)
+    child.send_signal(SIGKILL)
+    child.wait()
+    assert len(written(p)) == count
+
+
+def goes_on(p, path, condition, *args):
+    child = p.start("run", path, "--continue", *args)
+    wait_for("what comes next", lambda: condition() or child.poll() is not None)
+    return stopped(p, child)
+
+
+@test
+def a_position_that_retention_took_fails_and_says_what_is_gone(p):
+    broker = p.kafka()
+    name = topic(broker)
+    path = job(p, broker, name, LOST, head=KEPT, out=FILES)
+    broker.put(name, lines(0, 5))
+    read_some(p, path, 5)
+    broker.put(name, lines(5, 20))
+    broker.forget(name, 0, 20)
+    done = ok(p.run("run", path, "--continue"), 1)
+    assert f"topic '{name}', partition 0: position 5 is lost, the broker has 20 to 25".encode() in done.stderr, done.stderr
+    assert b"15 records are gone" in done.stderr and len(written(p)) == 5, done.stderr
+    done = ok(p.run("run", path, "--continue", "-D", "restart-strategy.type=fixed-delay", "-D", "restart-strategy.fixed-delay.attempts=3",
+                    "-D", "restart-strategy.fixed-delay.delay=10ms"), 1)
+    done = goes_on(p, path, lambda: 24 in written(p), "-D", "sources.in.scan.lost-position=earliest")
+    assert sorted(written(p)) == [*range(5), *range(20, 25)]
+    assert b"goes on at 20, 15 records are passed over" in done.stderr, done.stderr
+
+
+@test
+def retention_up_to_the_position_loses_nothing(p):
+    broker = p.kafka()
+    name = topic(broker)
+    path = job(p, broker, name, LOST, head=KEPT, out=FILES)
+    broker.put(name, lines(0, 5))
+    read_some(p, path, 5)
+    broker.forget(name, 0, 5)
+    goes_on(p, path, lambda: checkpointed(p))
+    broker.put(name, lines(5, 3))
+    goes_on(p, path, lambda: 7 in written(p))
+    assert sorted(written(p)) == list(range(8))
+
+
+@test
+def a_topic_that_was_made_again_is_recognised(p):
+    broker = p.kafka()
+    for again, words in ((3, b"it is behind the end: the topic was made again"), (9, b"another record stands at 4")):
+        name = topic(broker)
+        path = job(p, broker, name, LOST, head=KEPT.replace("state", f"state-{again}"), out=FILES.replace("out/", f"out-{again}/"))
+        broker.put(name, lines(0, 5))
+        child = p.start("run", path, "--continue")
+        wait_for("a checkpoint with all", lambda: sum(len(f.read_text().split()) for f in p.dir.glob(f"out-{again}/part-*")) == 5)
+        child.send_signal(SIGKILL)
+        child.wait()
+        broker.delete(name)
+        wait_for("the end of the topic", lambda: name not in broker.topics())
+        broker.create(name)
+        broker.put(name, lines(100, again))
+        done = ok(p.run("run", path, "--continue"), 1)
+        assert words in done.stderr and f"position 5 is lost, the broker has 0 to {again}".encode() in done.stderr, done.stderr
+
+
+@test
+def a_topic_that_is_deleted_fails_the_job(p):
+    broker = p.kafka()
+    name = topic(broker)
+    path = job(p, broker, name, LOST, head=KEPT, out=FILES)
+    broker.put(name, lines(0, 5))
+    child = p.start("run", path)
+    wait_for("rows", lambda: len(written(p)) == 5 or child.poll() is not None)
+    broker.delete(name)
+    done = ended(child, 1)
+    assert f"topic '{name}'".encode() in done.stderr and b"Unknown topic or partition" in done.stderr, done.stderr
+
+
+@test
+def a_first_run_begins_at_what_is_still_there(p):
+    broker = p.kafka()
+    name = topic(broker)
+    broker.put(name, lines(0, 6))
+    broker.forget(name, 0, 3)
+    assert values(ok(p.run("run", job(p, broker, name)))) == ["3", "4", "5"]
