@@ -26,11 +26,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define CUT_CALLS(X)                                                                         \
-    X(read)                                                                                  \
-    X(pread64)                                                                               \
-    X(write) X(pwrite64) X(fsync) X(fdatasync) X(ftruncate64) X(rename) X(renameat2) X(link) \
-        X(unlink) X(mkdir) X(rmdir) X(open64)
+/* clang-format off */
+#define CUT_CALLS(X)                                                                        \
+    X(read) X(pread64) X(write) X(pwrite64) X(fsync) X(fdatasync) X(ftruncate64) X(rename) \
+    X(renameat2) X(link) X(unlink) X(mkdir) X(rmdir) X(open64)
+/* clang-format on */
 #define CUT_ENUM(name) CALL_##name,
 #define CUT_NAME(name) #name,
 enum call { CUT_CALLS(CUT_ENUM) CALLS };
