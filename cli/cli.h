@@ -36,6 +36,7 @@ enum cli_exit {
 
 struct cli {
     struct env env;            /* copied for jobs only behind rehearse_open */
+    struct levels *levels;     /* of env's log */
     struct rehearse *rehearse; /* NULL but in tests of crashes */
     struct arena *arena;       /* lives as long as the command */
     struct registry *registry; /* built-in types, and the modules of a job */

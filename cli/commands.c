@@ -20,6 +20,7 @@
     {"allow-non-restored-state", "allowNonRestoredState", 'n', NULL,                               \
      "drop state that no operator of the job claims"},                                             \
     {"detached", NULL, 'd', NULL, "return when the job is running, print its id"},                 \
+    {"log-level", NULL, 0, "LEVEL", "DEBUG, INFO, WARN or ERROR: log.level"},                      \
     {"supervise", NULL, 0, NULL, "in the foreground too: restart the job when its process is killed"},  \
     {"claim-mode", "claimMode", 0, "MODE",                                                         \
      "whose what --from names is: NO_CLAIM (yours), CLAIM (the job's to delete), LEGACY"},         \
@@ -167,6 +168,10 @@ const struct command commands[] = {
      "diff tells what came, went and changed in each state, and how far sources got.\n"
      "A savepoint in an SQLite file has its state as tables too: sqlite3 FILE '.tables state%'", 3,
      options_checkpoints, command_checkpoints},
+    {"log-level", "[JOB] [COMPONENT LEVEL]", "show or change what a running job writes to its log",
+     "COMPONENT: all, a part of the engine (checkpoints, ckpt, guard, job, poison, state), or a step of\n"
+     "the job: what its connector or operator says. LEVEL: DEBUG, INFO, WARN or ERROR. It holds\n"
+     "until the job's process ends; log.level is for good.", 3, options_running, command_log_level},
     {"init", "[CONNECTOR [FORMAT]]", "print a commented skeleton of a job",
      "Every key of the connector and the format stands in it, with its default. Put your own words\n"
      "where CHANGE_ME stands. Without a name: filesystem and csv.", 2, options_common, command_init},

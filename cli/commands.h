@@ -27,6 +27,7 @@ enum cli_exit command_resume(struct cli *c, const struct args *a);
 enum cli_exit command_savepoint(struct cli *c, const struct args *a);
 enum cli_exit command_stop(struct cli *c, const struct args *a);
 enum cli_exit command_cancel(struct cli *c, const struct args *a);
+enum cli_exit command_log_level(struct cli *c, const struct args *a);
 enum cli_exit command_wait(struct cli *c, const struct args *a);
 enum cli_exit command_list(struct cli *c, const struct args *a);
 enum cli_exit command_status(struct cli *c, const struct args *a);

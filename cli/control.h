@@ -5,6 +5,8 @@
  *   {"command": "stop", "dir": "/abs", "drain": false}   -> the same
  *   {"command": "cancel"}                                -> {"ok": true}
  *   {"command": "cancel", "savepoint": true, "dir": ...} -> as stop
+ *   {"command": "log-level"}                             -> {"ok": true, "levels": {...}}: see below
+ *   {"command": "log-level", "component": "ckpt", "level": "DEBUG"}   -> the same, after the change
  *   anything that fails                                  -> {"ok": false, "error": "words"},
  *                                                           and "exit": the code, if not 1
  */
@@ -20,7 +22,7 @@
 #define CONTROL_LINE_MAX (1u << 20)
 
 /* Server: answers one request of a connection, and closes it. */
-void control_serve(int fd, struct supervise *job, const struct plan *plan);
+void control_serve(int fd, const struct cli *c, struct supervise *job, const struct plan *plan);
 
 /* The same with answers of one's own: answer gives the caller's reference. */
 void control_reply(int fd, json_t *(*answer)(void *ctx, json_t *request), void *ctx);

@@ -98,7 +98,7 @@ sr_rc control_ask(const struct cli *c, const char *dir, const char *job_id, json
         if (command && strcmp(command, "status") == 0) { /* the others take what time they need */
             struct timeval limit = {.tv_sec = CONTROL_STATUS_S};
             (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)); /* else waits */
-        } else if (command && strcmp(command, "savepoint") != 0) {
+        } else if (command && (strcmp(command, "stop") == 0 || strcmp(command, "cancel") == 0)) {
             process = control_process(fd);
         }
         rc = control_send(fd, request, err);

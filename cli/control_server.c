@@ -5,8 +5,16 @@
 #include <unistd.h>
 
 #include "cli/control.h"
+#include "cli/levels.h"
 #include "cli/show.h"
 #include "engine/base/calendar.h"
+
+/* The job that is asked. */
+struct control_job {
+    const struct cli *cli;
+    struct supervise *job;
+    const struct plan *plan;
+};
 
 #define CONTROL_WAIT_MS 5000 /* a peer that says nothing for so long is let go */
 
@@ -182,8 +190,82 @@ json_t *control_status_json(struct supervise *job, const struct plan *plan)
     return j;
 }
 
-static json_t *control_answer(struct supervise *job, const struct plan *plan, json_t *request)
+/* {"all": "WARN", "ckpt": "DEBUG"} */
+static json_t *control_levels_json(const struct levels *l)
 {
+    json_t *all = json_pack("{s:s}", "all", levels_name(levels_base(l)));
+    for (uint32_t i = 0; i < levels_count(l); i++) {
+        enum sr_level level;
+        const char *name = levels_own(l, i, &level);
+        if (name) json_object_set_new(all, name, json_string(levels_name(level)));
+    }
+    return json_pack("{s:b, s:o}", "ok", 1, "levels", all);
+}
+
+/* A part of the engine, or a step of the job. */
+static bool control_is_component(const struct plan *plan, const char *name)
+{
+    bool is_one = false;
+    for (const struct levels_part *p = levels_parts; p->name && !is_one; p++) {
+        is_one = strcmp(p->name, name) == 0;
+    }
+    for (uint32_t i = 0; i < plan->nodes && !is_one; i++) {
+        is_one = strcmp(plan->node[i].step, name) == 0;
+    }
+    return is_one;
+}
+
+static json_t *control_no_component(const struct plan *plan, const char *name)
+{
+    json_t *fault = NULL;
+    struct arena *a = arena_new();
+    const char *list = "all";
+    for (const struct levels_part *p = levels_parts; p->name && list && a; p++) {
+        list = arena_printf(a, "%s, %s", list, p->name);
+    }
+    for (uint32_t i = 0; i < plan->nodes && list && a; i++) {
+        list = arena_printf(a, "%s, %s", list, plan->node[i].step);
+    }
+    const char *words =
+        list && a
+            ? arena_printf(a, "log-level: there is no component '%s'; these are: %s", name, list)
+            : NULL;
+    fault = control_fault(words ? words : "out of memory", words ? CLI_USAGE : CLI_FAILED);
+    arena_free(a);
+    return fault;
+}
+
+static json_t *control_log_level(const struct control_job *j, json_t *request)
+{
+    const char *component = json_string_value(json_object_get(request, "component"));
+    const char *word = json_string_value(json_object_get(request, "level"));
+    struct levels *l = j->cli->levels;
+    enum sr_level level;
+    if (!component) return control_levels_json(l);
+    if (!word || !levels_parse(word, &level)) {
+        return control_fault("log-level: a level is DEBUG, INFO, WARN or ERROR", CLI_USAGE);
+    }
+    bool is_all = strcmp(component, "all") == 0;
+    if (!is_all && !control_is_component(j->plan, component)) {
+        return control_no_component(j->plan, component);
+    }
+    sr_rc rc = SR_OK;
+    if (is_all) {
+        levels_set_all(l, level);
+    } else {
+        rc = levels_set(l, component, level);
+    }
+    if (rc != SR_OK)
+        return control_error("log-level: too many components have a level of their own");
+    env_log(&j->cli->env, SR_INFO, "job", "log-level: %s is %s from now on", component,
+            levels_name(level));
+    return control_levels_json(l);
+}
+
+static json_t *control_answer(const struct control_job *j, json_t *request)
+{
+    struct supervise *job = j->job;
+    const struct plan *plan = j->plan;
     const char *command = json_string_value(json_object_get(request, "command"));
     if (!command) return control_error("a request is {\"command\": ...}");
     if (strcmp(command, "status") == 0) {
@@ -201,6 +283,7 @@ static json_t *control_answer(struct supervise *job, const struct plan *plan, js
         supervise_ask(job, RUN_ASK_CANCEL);
         return json_pack("{s:b}", "ok", 1);
     }
+    if (strcmp(command, "log-level") == 0) return control_log_level(j, request);
     return control_error("unknown command");
 }
 
@@ -223,19 +306,12 @@ void control_reply(int fd, json_t *(*answer)(void *ctx, json_t *request), void *
     (void)close(fd); /* the answer was sent, or nobody waits for it */
 }
 
-/* The job that is asked. */
-struct control_job {
-    struct supervise *job;
-    const struct plan *plan;
-};
-
 static json_t *control_answer_job(void *ctx, json_t *request)
 {
-    const struct control_job *j = ctx;
-    return control_answer(j->job, j->plan, request);
+    return control_answer(ctx, request);
 }
 
-void control_serve(int fd, struct supervise *job, const struct plan *plan)
+void control_serve(int fd, const struct cli *c, struct supervise *job, const struct plan *plan)
 {
-    control_reply(fd, control_answer_job, &(struct control_job){job, plan});
+    control_reply(fd, control_answer_job, &(struct control_job){c, job, plan});
 }

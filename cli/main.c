@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
+#include "cli/levels.h"
 #include "cli/rehearse.h"
 #include "cli/terminal.h"
 #include "connectors/builtin.h"
@@ -54,7 +55,7 @@ static sr_rc main_register(struct cli *c, struct sr_error *err)
 
 static sr_rc main_open(struct cli *c, struct sr_error *err)
 {
-    c->env = env_posix(SR_WARN);
+    c->env = env_posix(SR_DEBUG); /* c->levels lets lines through, or does not */
     c->out = stdout;
     c->err = stderr;
     c->has_colour = terminal_has_colour(STDERR_FILENO);
@@ -66,13 +67,16 @@ static sr_rc main_open(struct cli *c, struct sr_error *err)
     char *dir = getcwd(NULL, 0);
     c->work_dir = arena_text(c->arena, dir ? dir : "/");
     free(dir);
-    if (!c->work_dir) return error_set(err, SR_ENOMEM, "out of memory");
+    c->levels = levels_new(c->arena, SR_WARN);
+    if (!c->work_dir || !c->levels) return error_set(err, SR_ENOMEM, "out of memory");
+    levels_apply(c->levels, &c->env);
     return main_register(c, err);
 }
 
 static void main_close(struct cli *c)
 {
     rehearse_close(c->rehearse);
+    levels_free(c->levels);
     registry_free(c->registry); /* NULL too: half-open */
     arena_free(c->arena);
 }
@@ -117,7 +121,7 @@ static enum cli_exit main_command(struct cli *c, int argc, char **argv)
     }
     c->is_json = args_has(args, "json");
     c->is_quiet = args_has(args, "quiet");
-    if (args_has(args, "verbose")) c->env = env_posix(SR_DEBUG);
+    if (args_has(args, "verbose")) levels_set_all(c->levels, SR_DEBUG);
     if (rehearse_open(&c->rehearse, c, &err) != SR_OK) {
         return cli_error(c, CLI_FAILED, &err);
     }

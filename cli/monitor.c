@@ -95,7 +95,7 @@ static void monitor_signal(struct monitor *m)
 static void monitor_peer_run(void *arg)
 {
     struct monitor_peer *p = arg;
-    control_serve(p->fd, p->monitor->conf.job, p->monitor->conf.plan);
+    control_serve(p->fd, p->monitor->conf.cli, p->monitor->conf.job, p->monitor->conf.plan);
     atomic_store_explicit(&p->is_done, true, memory_order_release);
 }
 

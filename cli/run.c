@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
+#include "cli/levels.h"
 #include "cli/monitor.h"
 #include "cli/retention.h"
 #include "cli/run_inner.h"
@@ -196,10 +197,25 @@ static enum cli_exit run_guard(struct run *r, bool *is_engine)
     return code;
 }
 
+/* The levels of the log: --verbose, --log-level, log.level. */
+static enum cli_exit run_set_levels(const struct run *r)
+{
+    const char *word = args_value(r->args, "log-level");
+    enum sr_level level = (enum sr_level)r->loaded.job->settings.log_level.index;
+    if (word && !levels_parse(word, &level)) {
+        return cli_fail(r->c, CLI_USAGE, "run: --log-level is DEBUG, INFO, WARN or ERROR, not '%s'",
+                        word);
+    }
+    if (word || !args_has(r->args, "verbose")) levels_set_all(r->c->levels, level);
+    return CLI_OK;
+}
+
 /* Everything from a loaded job to its end. */
 static enum cli_exit run_job(struct run *r)
 {
     struct sr_error err = {0};
+    enum cli_exit levels = run_set_levels(r);
+    if (levels != CLI_OK) return levels;
     r->listen_fd = -1;
     r->detach.ready_fd = -1;
     if (rundir_open(r->c, r->loaded.job->settings.run_dir, &r->run_dir, &err) != SR_OK) {

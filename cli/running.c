@@ -8,6 +8,7 @@
 #include "cli/control.h"
 #include "cli/jobstore.h"
 #include "cli/rundir.h"
+#include "cli/running.h"
 #include "cli/show.h"
 #include "engine/base/calendar.h"
 
@@ -26,9 +27,8 @@ static void running_say_ended(const struct cli *c, const char *dir, const char *
     json_decref(job);
 }
 
-/* Finds the job that the first word means, and asks it. The answer is the caller's. */
-static enum cli_exit running_ask(struct cli *c, const struct args *a, json_t *request,
-                                 json_t **answer)
+enum cli_exit running_ask_job(struct cli *c, const struct args *a, const char *name,
+                              json_t *request, json_t **answer)
 {
     struct sr_error err = {0};
     const char *dir = NULL, *id = NULL;
@@ -36,9 +36,9 @@ static enum cli_exit running_ask(struct cli *c, const struct args *a, json_t *re
     if (rundir_open(c, args_value(a, "run-dir"), &dir, &err) != SR_OK) {
         code = cli_error(c, CLI_FAILED, &err);
     } else {
-        code = control_find(c, dir, a->words > 0 ? a->word[0] : NULL, &id);
+        code = control_find(c, dir, name, &id);
     }
-    if (code == CLI_NO_JOB && a->words > 0) running_say_ended(c, dir, a->word[0]);
+    if (code == CLI_NO_JOB && name) running_say_ended(c, dir, name);
     if (code != CLI_OK) {
         json_decref(request);
         return code;
@@ -55,6 +55,13 @@ static enum cli_exit running_ask(struct cli *c, const struct args *a, json_t *re
         *answer = NULL;
     }
     return code;
+}
+
+/* The job that the first word means. */
+static enum cli_exit running_ask(struct cli *c, const struct args *a, json_t *request,
+                                 json_t **answer)
+{
+    return running_ask_job(c, a, a->words > 0 ? a->word[0] : NULL, request, answer);
 }
 
 static enum cli_exit running_savepoint(struct cli *c, const struct args *a, const char *command)

@@ -12,6 +12,7 @@ static const char *const settings_modes[] = {"EXACTLY_ONCE", "AT_LEAST_ONCE", NU
 /* The first one is the zero value of the field: nothing was written. */
 static const char *const settings_retentions[] = {
     "", "NO_EXTERNALIZED_CHECKPOINTS", "DELETE_ON_CANCELLATION", "RETAIN_ON_CANCELLATION", NULL};
+static const char *const settings_levels[] = {"DEBUG", "INFO", "WARN", "ERROR", NULL};
 static const char *const settings_claims[] = {"NO_CLAIM", "CLAIM", "LEGACY", NULL};
 static const char *const settings_failovers[] = {"region", "full", NULL};
 static const char *const settings_storages[] = {"filesystem", "jobmanager", NULL};
@@ -194,6 +195,9 @@ const struct sr_opt settings_opts[] = {
                "$STREAMRUN_RUN_DIR, else /tmp/streamrun-UID."),
     SET("log.file", log_file, .flags = SR_OPT_PATH | SR_OPT_OURS,
         .doc = "File that a detached job (`run -d`) writes its log to."),
+    SET("log.level", log_level, .def = "WARN", .choices = settings_levels, .flags = SR_OPT_OURS,
+        .doc = "The least important lines of the log that are written. `--log-level` comes before "
+               "it, and `streamrun log-level` changes it while the job runs."),
     SET("plugins.dir", plugins_dir, .flags = SR_OPT_PATH | SR_OPT_OURS,
         .doc = "Directory in which a connector or format that is not built in is looked for, as "
                "NAME.so."),

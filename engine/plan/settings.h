@@ -48,6 +48,7 @@ struct settings {
     sr_duration kept_for;    /* jobstore.expiration-time */
     const char *run_dir;     /* run.dir */
     const char *log_file;    /* log.file */
+    sr_choice log_level;     /* log.level: enum sr_level */
     const char *plugins_dir; /* plugins.dir */
 };
 
