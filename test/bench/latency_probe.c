@@ -4,10 +4,15 @@
  *   latency_probe KEYS RATE SECONDS COMMAND...
  *
  * First every key once, as fast as the job takes them; then RATE rows a second of random keys, each
- * with a number that comes back in the row that it changes. Prints one line of JSON: rows, and
- * median, 99.9 % and maximum of their times in milliseconds; then lets the job end. */
+ * with a number that comes back in the row that it changes. Beside it, at the same time, a byte goes
+ * to another process and back, every millisecond: a yardstick for what the machine does to those
+ * who only wait. Prints one line of JSON: median, 99.9 % and maximum of the times of rows and bytes
+ * in milliseconds; how many rows waited how long (below 1 ms, 2, 4 ...); and the most that a row
+ * waited beyond the slowest byte that was on its way meanwhile. Then lets the job end. */
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,6 +23,19 @@
 #include <unistd.h>
 
 #define PAYLOAD "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz"
+
+#define BYTES_MAX 2000000u
+#define BUCKETS   12u
+
+/* The yardstick's bytes. */
+struct echo {
+    int to, from;
+    pid_t other;
+    pthread_t thread;
+    atomic_bool is_over;
+    uint32_t count;
+    int64_t *sent_us, *waited_us;
+};
 
 struct probe {
     uint64_t keys, rate, probes;
@@ -127,13 +145,27 @@ static void fill(struct probe *p)
     }
 }
 
+/* One row more, and its answer: nothing of what filled the state is on its way any more. */
+static void settle(struct probe *p)
+{
+    p->sent_us[p->sent++] = now_us();
+    put_row(p, 0, p->sent);
+    while (p->back == 0) {
+        if (p->out_len > 0) say(p);
+        while (hear(p)) {
+        }
+        wait_a_little(p, p->out_len > 0);
+    }
+    p->waited_us[0] = 1;
+}
+
 static void ask(struct probe *p)
 {
     uint64_t random = 88172645463325252u;
     int64_t begin = now_us();
     while (p->back < p->probes) {
         int64_t now = now_us();
-        uint64_t due = (uint64_t)(now - begin) * p->rate / 1000000;
+        uint64_t due = 1 + (uint64_t)(now - begin) * p->rate / 1000000;
         due = due < p->probes ? due : p->probes;
         while (p->sent < due && p->out_len < sizeof(p->out) - 256) {
             random ^= random << 13;
@@ -151,10 +183,100 @@ static void ask(struct probe *p)
     }
 }
 
+/* --- The yardstick ---------------------------------------------------------------------------- */
+
+static void *echo_run(void *arg)
+{
+    struct echo *e = arg;
+    while (!e->is_over && e->count < BYTES_MAX) {
+        int64_t sent = now_us();
+        char byte = 0;
+        if (write(e->to, &byte, 1) != 1 || read(e->from, &byte, 1) != 1) break;
+        e->sent_us[e->count] = sent;
+        e->waited_us[e->count++] = now_us() - sent;
+        struct timespec pause = {.tv_nsec = 1000000};
+        nanosleep(&pause, NULL);
+    }
+    return NULL;
+}
+
+static void echo_start(struct echo *e)
+{
+    int in[2], out[2];
+    if (pipe(in) != 0 || pipe(out) != 0) abort();
+    e->sent_us = calloc(BYTES_MAX, sizeof(int64_t));
+    e->waited_us = calloc(BYTES_MAX, sizeof(int64_t));
+    e->other = fork();
+    if (e->other == 0) {
+        char byte;
+        close(in[1]);
+        close(out[0]);
+        while (read(in[0], &byte, 1) == 1 && write(out[1], &byte, 1) == 1) {
+        }
+        _exit(0);
+    }
+    close(in[0]);
+    close(out[1]);
+    e->to = in[1];
+    e->from = out[0];
+    if (pthread_create(&e->thread, NULL, echo_run, e) != 0) abort();
+}
+
+static void echo_stop(struct echo *e)
+{
+    e->is_over = true;
+    pthread_join(e->thread, NULL);
+    close(e->to);
+    (void)waitpid(e->other, NULL, 0);
+}
+
+/* The most that a row waited beyond the slowest byte that was on its way at the same time. Rows are
+ * sent in order, so the first byte that may matter only moves on. */
+static int64_t echo_beyond(const struct echo *e, const struct probe *p)
+{
+    int64_t most = 0;
+    uint32_t first = 0;
+    for (uint64_t i = 0; i < p->probes; i++) {
+        int64_t begin = p->sent_us[i], end = begin + p->waited_us[i], slowest = 0;
+        while (first < e->count && e->sent_us[first] + e->waited_us[first] < begin) {
+            first++;
+        }
+        for (uint32_t k = first; k < e->count && e->sent_us[k] <= end; k++) {
+            slowest = e->waited_us[k] > slowest ? e->waited_us[k] : slowest;
+        }
+        int64_t beyond = p->waited_us[i] - slowest;
+        most = beyond > most ? beyond : most;
+    }
+    return most;
+}
+
+/* --- What came out ---------------------------------------------------------------------------- */
+
 static int compare(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
     return x < y ? -1 : x > y;
+}
+
+/* Sorts the times. */
+static void tell(const char *name, int64_t *us, uint64_t count)
+{
+    uint64_t bucket[BUCKETS] = {0};
+    qsort(us, count, sizeof(int64_t), compare);
+    for (uint64_t i = 0; i < count; i++) {
+        uint32_t b = 0;
+        while (b + 1 < BUCKETS && us[i] >= INT64_C(1000) << b) {
+            b++;
+        }
+        bucket[b]++;
+    }
+    printf("\"%s\": {\"p50\": %.3f, \"p999\": %.3f, \"max\": %.3f, \"below\": {", name,
+           (double)us[count / 2] / 1000, (double)us[count - count / 1000 - 1] / 1000,
+           (double)us[count - 1] / 1000);
+    for (uint32_t b = 0; b < BUCKETS; b++) {
+        printf("%s\"%u\": %llu", b > 0 ? ", " : "", 1u << b, (unsigned long long)bucket[b]);
+    }
+    printf("}}, ");
 }
 
 int main(int argc, char **argv)
@@ -169,14 +291,18 @@ int main(int argc, char **argv)
     p.probes = p.rate * strtoull(argv[3], NULL, 10);
     p.sent_us = calloc(p.probes + 1, sizeof(int64_t));
     p.waited_us = calloc(p.probes + 1, sizeof(int64_t));
+    static struct echo e;
     start(&p, argv + 4);
     fill(&p);
+    settle(&p);
+    echo_start(&e);
     ask(&p);
-    qsort(p.waited_us, p.probes, sizeof(int64_t), compare);
-    printf("{\"rows\": %llu, \"p50\": %.3f, \"p999\": %.3f, \"max\": %.3f}\n",
-           (unsigned long long)p.back, (double)p.waited_us[p.probes / 2] / 1000,
-           (double)p.waited_us[p.probes - p.probes / 1000 - 1] / 1000,
-           (double)p.waited_us[p.probes - 1] / 1000);
+    echo_stop(&e);
+    int64_t beyond = echo_beyond(&e, &p);
+    printf("{");
+    tell("rows", p.waited_us, p.probes);
+    tell("bytes", e.waited_us, e.count);
+    printf("\"beyond\": %.3f}\n", (double)beyond / 1000);
     fflush(stdout);
     close(p.to);
     while (hear(&p) || waitpid(p.job, NULL, WNOHANG) == 0) {
