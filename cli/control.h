@@ -5,7 +5,7 @@
  *   {"command": "stop", "dir": "/abs", "drain": false}   -> the same
  *   {"command": "cancel"}                                -> {"ok": true}
  *   {"command": "cancel", "savepoint": true, "dir": ...} -> as stop
- *   {"command": "log-level"}                             -> {"ok": true, "levels": {...}}: see below
+ *   {"command": "log-level"}                             -> {"ok": true, "levels": {...}}
  *   {"command": "log-level", "component": "ckpt", "level": "DEBUG"}   -> the same, after the change
  *   anything that fails                                  -> {"ok": false, "error": "words"},
  *                                                           and "exit": the code, if not 1

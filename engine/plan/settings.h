@@ -39,6 +39,7 @@ struct settings {
     int64_t exp_attempts;
     int64_t rate_failures; /* restart-strategy.failure-rate.max-failures-per-interval */
     sr_duration rate_interval, rate_delay;
+    sr_choice log_level;     /* log.level: enum sr_level */
     sr_choice failover;      /* jobmanager.execution.failover-strategy: region, full */
     int64_t poison_failures; /* poison.max-failures; 0: none are counted */
     /* ours */
@@ -48,7 +49,6 @@ struct settings {
     sr_duration kept_for;    /* jobstore.expiration-time */
     const char *run_dir;     /* run.dir */
     const char *log_file;    /* log.file */
-    sr_choice log_level;     /* log.level: enum sr_level */
     const char *plugins_dir; /* plugins.dir */
 };
 

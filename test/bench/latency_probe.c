@@ -4,9 +4,9 @@
  *   latency_probe KEYS RATE SECONDS COMMAND...
  *
  * First every key once, as fast as the job takes them; then RATE rows a second of random keys, each
- * with a number that comes back in the row that it changes. Beside it, at the same time, a byte goes
- * to another process and back, every millisecond: a yardstick for what the machine does to those
- * who only wait. Prints one line of JSON: median, 99.9 % and maximum of the times of rows and bytes
+ * with a number that comes back in the row that it changes. Beside it, a byte is sent to
+ * another process and back, every millisecond: a yardstick for what the machine does to those who
+ * only wait. Prints one line of JSON: median, 99.9 % and maximum of the times of rows and bytes
  * in milliseconds; how many rows waited how long (below 1 ms, 2, 4 ...); and the most that a row
  * waited beyond the slowest byte that was on its way meanwhile. Then lets the job end. */
 #include <fcntl.h>
