@@ -1,8 +1,8 @@
 /* The thread beside a running job: signals, the control socket, progress on a terminal.
  *
  * Signals are taken by a signalfd: monitor_block comes before any thread starts. The first SIGTERM
- * or SIGINT suspends the job, the second ends the process at once with 128 + its number; SIGHUP
- * reopens the log file. Without a terminal the thread sleeps until something happens.
+ * or SIGINT suspends the job; another one, MONITOR_ECHO_US later or more, ends the process at once
+ * with 128 + its number; SIGHUP reopens the log file. Without a terminal the thread sleeps until something happens.
  */
 #ifndef SR_CLI_MONITOR_H
 #define SR_CLI_MONITOR_H

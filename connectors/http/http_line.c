@@ -335,7 +335,7 @@ static enum http_outcome http_line_outcome(CURLcode code)
 {
     switch ((int)code) { /* libcurl has a hundred of them */
     case CURLE_OK:
-        return HTTP_ANSWERED;
+        return HTTP_OUTCOME_ANSWERED;
     case CURLE_UNSUPPORTED_PROTOCOL:
     case CURLE_URL_MALFORMAT:
     case CURLE_PEER_FAILED_VERIFICATION:
@@ -344,13 +344,13 @@ static enum http_outcome http_line_outcome(CURLcode code)
     case CURLE_SSL_ENGINE_NOTFOUND:
     case CURLE_TOO_MANY_REDIRECTS:
     case CURLE_LOGIN_DENIED:
-        return HTTP_HOPELESS;
+        return HTTP_OUTCOME_HOPELESS;
     default:
-        return HTTP_BROKEN;
+        return HTTP_OUTCOME_BROKEN;
     }
 }
 
-static void http_line_words(const struct http_transfer *t, CURLcode code, struct http_answer *a)
+static void http_line_words(const struct http_transfer *t, CURLcode code, struct http_result *a)
 {
     char excerpt[HTTP_EXCERPT_MAX + 1];
     const char *to = NULL;
@@ -378,7 +378,7 @@ static void http_line_words(const struct http_transfer *t, CURLcode code, struct
                    excerpt[0] ? ": " : "", excerpt);
 }
 
-bool http_line_done(struct http_line *l, struct http_answer *a)
+bool http_line_done(struct http_line *l, struct http_result *a)
 {
     int left = 0;
     CURLMsg *m = curl_multi_info_read(l->multi, &left);
@@ -393,7 +393,7 @@ bool http_line_done(struct http_line *l, struct http_answer *a)
     struct http_transfer *t = NULL;
     curl_off_t after_s = 0;
     (void)curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&t);
-    *a = (struct http_answer){.tag = t->tag, .outcome = http_line_outcome(code)};
+    *a = (struct http_result){.tag = t->tag, .outcome = http_line_outcome(code)};
     (void)curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &a->status);
     if (curl_easy_getinfo(easy, CURLINFO_RETRY_AFTER, &after_s) == CURLE_OK && after_s > 0) {
         a->retry_after_us = after_s < INT64_MAX / 1000000 ? after_s * 1000000 : INT64_MAX;

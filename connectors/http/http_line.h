@@ -13,13 +13,13 @@
 #define HTTP_EXCERPT_MAX 160u /* bytes of an answer that are shown */
 
 enum http_outcome {
-    HTTP_ANSWERED, /* see status */
-    HTTP_BROKEN,   /* no whole answer came: it may be tried again */
-    HTTP_HOPELESS  /* as a certificate that cannot be trusted: no other try will do better */
+    HTTP_OUTCOME_ANSWERED, /* see status */
+    HTTP_OUTCOME_BROKEN,   /* no whole answer came: it may be tried again */
+    HTTP_OUTCOME_HOPELESS /* as a certificate that cannot be trusted: no other try will do better */
 };
 
 /* What became of a request. */
-struct http_answer {
+struct http_result {
     void *tag; /* as given to send */
     enum http_outcome outcome;
     long status;
@@ -47,7 +47,7 @@ sr_rc http_line_send(struct http_line *l, const struct http_request *r, struct s
 /* Carries transfers on as far as they go now. */
 sr_rc http_line_turn(struct http_line *l, struct sr_error *err);
 /* Takes the answer of one that is over. False: there is none. */
-bool http_line_done(struct http_line *l, struct http_answer *a);
+bool http_line_done(struct http_line *l, struct http_result *a);
 /* Lowers *wait to when http_line_turn is to be called. */
 void http_line_wait(const struct http_line *l, struct sr_wait *wait);
 

@@ -279,7 +279,7 @@ static int64_t http_pause(const struct http_sink *s, uint32_t tries)
 }
 
 /* It may do better later: as long as the limits let. */
-static sr_rc http_again(struct http_sink *s, struct http_batch *b, const struct http_answer *a,
+static sr_rc http_again(struct http_sink *s, struct http_batch *b, const struct http_result *a,
                         struct sr_error *err)
 {
     const struct http_sink_conf *c = s->conf;
@@ -318,7 +318,7 @@ static sr_rc http_again(struct http_sink *s, struct http_batch *b, const struct 
 
 /* The server does not take the rows: the guilty ones are looked for. */
 static sr_rc http_rows_refused(struct http_sink *s, struct http_batch *b,
-                               const struct http_answer *a, struct sr_error *err)
+                               const struct http_result *a, struct sr_error *err)
 {
     if (b->rows > 1) {
         struct http_batch *tail = http_batch_cut(b, b->rows / 2);
@@ -341,15 +341,15 @@ static sr_rc http_rows_refused(struct http_sink *s, struct http_batch *b,
     return SR_OK;
 }
 
-static sr_rc http_answered(struct http_sink *s, const struct http_answer *a, struct sr_error *err)
+static sr_rc http_answered(struct http_sink *s, const struct http_result *a, struct sr_error *err)
 {
     struct http_batch *b = a->tag;
     bool is_status = a->status >= 100 && a->status < HTTP_CODES;
     b->is_sent = false;
-    if (a->outcome == HTTP_BROKEN) {
+    if (a->outcome == HTTP_OUTCOME_BROKEN) {
         return http_again(s, b, a, err);
     }
-    if (a->outcome == HTTP_HOPELESS || !is_status) {
+    if (a->outcome == HTTP_OUTCOME_HOPELESS || !is_status) {
         return s->host->fail(s->host, err, SR_EIO, "%s: %s", s->shown, a->words);
     }
     if (a->status >= 200 && a->status < 300) {
@@ -394,7 +394,7 @@ static sr_rc http_turn(struct http_sink *s, struct sr_error *err)
     bool has_moved = true;
     sr_rc rc = SR_OK;
     while (rc == SR_OK && has_moved) {
-        struct http_answer a;
+        struct http_result a;
         has_moved = false;
         rc = http_line_turn(s->line, err);
         while (rc == SR_OK && http_line_done(s->line, &a)) {

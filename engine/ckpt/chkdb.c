@@ -322,7 +322,8 @@ static sr_rc chkdb_check_schema(const struct chkdb *c, struct sr_error *err)
     }
     if (rc == SR_OK && version != CHKDB_USER_VERSION) {
         return error_set(err, SR_EMISFIT,
-                         "%s was made by another streamrun: format %lld, this one reads %d",
+                         "%s was made by another streamrun: format %lld, this one reads %d; go on "
+                         "with that one, or move the file away",
                          c->file, (long long)version, CHKDB_USER_VERSION);
     }
     if (rc == SR_OK) {
