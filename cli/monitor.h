@@ -2,7 +2,8 @@
  *
  * Signals are taken by a signalfd: monitor_block comes before any thread starts. The first SIGTERM
  * or SIGINT suspends the job; another one, MONITOR_ECHO_US later or more, ends the process at once
- * with 128 + its number; SIGHUP reopens the log file. Without a terminal the thread sleeps until something happens.
+ * with 128 + its number; SIGHUP reopens the log file. Without a terminal the thread sleeps until
+ * something happens.
  */
 #ifndef SR_CLI_MONITOR_H
 #define SR_CLI_MONITOR_H

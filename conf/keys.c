@@ -5,6 +5,7 @@
 
 #include "conf/opts.h"
 #include "conf/value.h"
+#include "conf/vars.h"
 #include "engine/base/assert.h"
 #include "engine/base/hash.h"
 #include "engine/base/nearest.h"

@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "conf/value.h"
+#include "conf/vars.h"
 #include "engine/base/assert.h"
 #include "engine/base/nearest.h"
 

@@ -1,4 +1,4 @@
-/* What the files of this room share while one job is read.
+/* What the files of this room share while one job is read: whoever reads, where to, and the faults.
  */
 #ifndef SR_CONF_READER_H
 #define SR_CONF_READER_H
@@ -32,8 +32,6 @@ struct reader {
 /* A fault of level error. */
 void reader_fault(struct reader *rd, struct place at, const char *hint, const char *fmt, ...)
     SR_PRINTF(4, 5);
-/* Replaces ${...} in a scalar, once; faults what is unset. Idempotent. Answers its text. */
-const char *vars_expand(struct reader *rd, struct node *n, const char *dir);
 /* What may be shown of a scalar. */
 const char *reader_shown(const struct entry *e, const struct node *n);
 /* Reads a file whose size has a limit into `buf`, which has room for size_max + 1 bytes: *len is

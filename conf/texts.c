@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "conf/syntax.h"
+#include "conf/vars.h"
 #include "engine/base/assert.h"
 
 /* Reads on from one byte of an expression: what is open there. */

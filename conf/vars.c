@@ -1,9 +1,8 @@
-/* ${NAME}, ${NAME:-default}, ${file:/path}, and $${ for a literal ${. One pass, no second look. */
-#include <string.h>
+#include "conf/vars.h"
 
 #include <streamrun/format.h>
+#include <string.h>
 
-#include "conf/reader.h"
 #include "engine/base/assert.h"
 #include "engine/base/bytes.h"
 
