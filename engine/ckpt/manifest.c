@@ -16,9 +16,9 @@ static const char manifest_magic[8] = {'S', 'R', 'C', 'H', 'K', 'P', 'T', '\n'};
 #define MANIFEST_PART_LEAST    (4u + 4u + 4u + 4u + 8u + 16u)
 #define MANIFEST_COUNTER_LEAST (4u + 8u)
 
-static const char *const manifest_ends[] = {"running", "suspended", "stopped", "canceled",
-                                            "finished"};
-_Static_assert(sizeof(manifest_ends) / sizeof(manifest_ends[0]) == MANIFEST_FINISHED + 1,
+static const char *const manifest_ends[] = {"running",  "suspended", "stopped",
+                                            "canceled", "finished",  "pending"};
+_Static_assert(sizeof(manifest_ends) / sizeof(manifest_ends[0]) == MANIFEST_ENDS,
                "a word for each end");
 
 const char *manifest_end_name(enum manifest_end end)
@@ -260,7 +260,7 @@ static void manifest_get_head(struct manifest_reader *r, struct manifest *m)
 {
     uint8_t kind = bytes_get_u8(&r->in);
     uint8_t end = bytes_get_u8(&r->in);
-    if (kind > MANIFEST_SAVEPOINT || end > MANIFEST_FINISHED) {
+    if (kind > MANIFEST_SAVEPOINT || end >= MANIFEST_ENDS) {
         manifest_wrong(r, "an unknown kind of checkpoint or end of a run");
         return;
     }

@@ -39,8 +39,11 @@ enum manifest_end {
     MANIFEST_SUSPENDED, /* the last one before an exit by a signal */
     MANIFEST_STOPPED,   /* stop with savepoint */
     MANIFEST_CANCELED,  /* cancel: ended by its user, nothing is waiting */
-    MANIFEST_FINISHED   /* every source was read to its end */
+    MANIFEST_FINISHED,  /* every source was read to its end */
+    MANIFEST_PENDING    /* a decider (streamrun/decider.h) has not decided about it yet, or nobody
+                           knows how: in the encoded manifest of each that one decides about */
 };
+#define MANIFEST_ENDS (MANIFEST_PENDING + 1u)
 
 struct manifest_part {
     const char *uid;      /* of the operator */

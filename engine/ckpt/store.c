@@ -387,6 +387,46 @@ const char *store_begun_with(const struct store *s, bool *is_owned)
     return s->claim ? s->claim->path : NULL;
 }
 
+sr_rc store_is_pending(uint64_t number, struct sr_error *err)
+{
+    return error_set(err, SR_EBUSY,
+                     "checkpoint %" PRIu64 " is pending: what became of its transaction is not "
+                     "known yet; --continue finds out",
+                     number);
+}
+
+sr_rc store_is_complete(uint64_t number, struct sr_error *err)
+{
+    return error_set(err, SR_EMISFIT, "checkpoint %" PRIu64 " is complete: it cannot be dropped",
+                     number);
+}
+
+sr_rc store_complete(struct store *s, uint64_t number, struct sr_error *err)
+{
+    sr_rc rc = store_check_alive(s, err);
+    if (rc == SR_OK) {
+        rc = store_answer(s, s->type->complete(s, number, err));
+    }
+    store_point(s->env, STORE_COMPLETED);
+    return rc;
+}
+
+sr_rc store_drop(struct store *s, uint64_t number, struct sr_error *err)
+{
+    sr_rc rc = store_check_alive(s, err);
+    if (rc == SR_OK) {
+        rc = store_answer(s, s->type->drop(s, number, err));
+    }
+    store_point(s->env, STORE_DROPPED);
+    return rc;
+}
+
+sr_rc store_check_fence(struct store *s, struct sr_error *err)
+{
+    sr_rc rc = store_check_alive(s, err);
+    return rc == SR_OK ? store_answer(s, s->type->check_fence(s, err)) : rc;
+}
+
 sr_rc store_mark_end(struct store *s, enum manifest_end end, struct sr_error *err)
 {
     sr_rc rc = store_check_alive(s, err);

@@ -22,8 +22,15 @@
  * number, which fences all older ones: a publication, deletion or mark by an older attempt is
  * refused with SR_EFENCED.
  *
+ * One whose `end` is MANIFEST_PENDING is as durable as any, but whether it counts is decided by the
+ * target of a sink (streamrun/decider.h); nothing else is published before that is known.
+ *
+ *   store_publish --> PENDING --store_complete--> COMPLETE: like any other one
+ *                        '------store_drop------> gone; the one before it is the newest again
+ *
  * Directory:  DIR/JOB-ID/chk-N/{_metadata,state}   published checkpoints, immutable
- *             DIR/JOB-ID/ended-N                   how the run behind chk-N ended (store_mark_end)
+ *             DIR/JOB-ID/ended-N                   how the run behind chk-N ended (store_mark_end);
+ *                                                  that a pending one is complete
  *             DIR/JOB-ID/shared/                   for parts of several checkpoints; empty so far
  *             DIR/JOB-ID/redo/                     store_redo_dir
  *             DIR/JOB-ID/LOCK, counters, .ep-E/, trash/     store_dir.c says what they are for
@@ -58,6 +65,8 @@ struct store;
     X(STORE_TRASH_SYNCED, "store: trash synced")           \
     X(STORE_RETAINED, "store: trash removed")              \
     X(STORE_MARKED, "store: end marked")                   \
+    X(STORE_COMPLETED, "store: pending made complete")     \
+    X(STORE_DROPPED, "store: pending dropped")             \
     X(STORE_SAVEPOINT_BUILT, "store: savepoint built")     \
     X(STORE_SAVEPOINT_RENAMED, "store: savepoint renamed")
 
@@ -151,8 +160,15 @@ sr_rc store_publish(struct store *s, struct manifest *m, struct sr_error *err);
 /* After a checkpoint was shown: deletes what is beyond `retained` in the lineage; nothing that a
  * newer one needs. A failure is to be logged, no more. */
 sr_rc store_retain(struct store *s, uint64_t lineage, uint64_t shown, struct sr_error *err);
+/* What became of a pending one, durably; of one that is complete already, SR_OK. */
+sr_rc store_complete(struct store *s, uint64_t number, struct sr_error *err);
+/* Deletes a pending one for good; older ones of its lineage stay what they were. SR_EMISFIT: it is
+ * complete. */
+sr_rc store_drop(struct store *s, uint64_t number, struct sr_error *err);
+/* SR_EFENCED: another process has taken over. */
+sr_rc store_check_fence(struct store *s, struct sr_error *err);
 /* Says beside the newest checkpoint how the run ended (checkpoints list, plain `run`), durably; the
- * checkpoint itself is not touched. SR_EABSENT: there is none. */
+ * checkpoint itself is not touched. SR_EABSENT: there is none. SR_EBUSY: it is pending. */
 sr_rc store_mark_end(struct store *s, enum manifest_end end, struct sr_error *err);
 /* Deletes for good: checkpoint `number`, or with 0 all of the lineage, and what it has claimed.
  * When the newest one goes, those that are left are no longer taken for the newest: nothing goes on
@@ -178,6 +194,12 @@ sr_rc store_load_newest(struct store *s, struct arena *a, struct manifest **out,
  * back behind a savepoint whose output was committed. */
 sr_rc store_savepoint(struct store *s, const char *dir, struct manifest *m, struct arena *a,
                       const char **path, struct sr_error *err);
+/* The same in two steps, for a checkpoint that is not decided yet: under a hidden name beside
+ * `path`, then under that. What was not kept is removed. */
+sr_rc store_savepoint_hidden(struct store *s, const char *dir, struct manifest *m, struct arena *a,
+                             const char **path, struct sr_error *err);
+sr_rc store_savepoint_keep(struct store *s, const char *path, struct sr_error *err);
+void store_savepoint_forget(struct store *s, const char *path);
 
 /* --- Looking from outside: no lock is taken, nothing is changed. ------------------------------ */
 

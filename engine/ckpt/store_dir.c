@@ -28,26 +28,18 @@
 #include "engine/ckpt/chkdir.h"
 #include "engine/ckpt/durable.h"
 #include "engine/ckpt/jobdir.h"
+#include "engine/ckpt/store_dir_inner.h"
 
 #define STORE_DIR_TRASH_TRIES 1000u
 
-struct store_dir {
-    const char *counters, *trash; /* paths */
-    const char *build;            /* .ep-E of this attempt */
-    const char *draft;            /* a file in it, to be renamed to where it belongs */
-    struct sr_stat build_is;      /* its identity when it was made */
-    uint64_t trashed;             /* names given in trash/ so far */
-    bool has_named_others;        /* what older lineages leave was logged */
-};
-
-static sr_rc store_dir_no_memory(struct sr_error *err)
+sr_rc store_dir_no_memory(struct sr_error *err)
 {
     return error_set(err, SR_ENOMEM, "checkpoint store: out of memory");
 }
 
 /* --- Fence ------------------------------------------------------------------------------------ */
 
-static sr_rc store_dir_check_fence(const struct store *s, struct sr_error *err)
+sr_rc store_dir_check_fence(const struct store *s, struct sr_error *err)
 {
 #ifdef MUTANT_SKIP_FENCE /* a mutant that goes on after it was taken over */
     (void)s;
@@ -67,7 +59,7 @@ static sr_rc store_dir_check_fence(const struct store *s, struct sr_error *err)
 }
 
 /* Something of ours is gone: because the attempt was sealed, or for a reason of its own. */
-static sr_rc store_dir_absent(const struct store *s, sr_rc rc, struct sr_error *err)
+sr_rc store_dir_absent(const struct store *s, sr_rc rc, struct sr_error *err)
 {
     if (rc != SR_EABSENT) {
         return rc;
@@ -80,8 +72,7 @@ static sr_rc store_dir_absent(const struct store *s, sr_rc rc, struct sr_error *
 
 /* Moves one name of the job's directory to `dir`: trash/, or our .ep-E, which is refused when we
  * were taken over. Not durable yet. */
-static sr_rc store_dir_move(struct store *s, const char *path, const char *dir,
-                            struct sr_error *err)
+sr_rc store_dir_move(struct store *s, const char *path, const char *dir, struct sr_error *err)
 {
     struct store_dir *own = s->own;
     const struct sr_files *fs = s->env->files;
@@ -100,7 +91,7 @@ static sr_rc store_dir_move(struct store *s, const char *path, const char *dir,
 
 /* Both ends of renames to trash/ become durable; then what lies there is removed. What cannot be
  * removed stays for the next time. */
-static sr_rc store_dir_sync_move(const struct store *s, const char *dir, struct sr_error *err)
+sr_rc store_dir_sync_move(const struct store *s, const char *dir, struct sr_error *err)
 {
     const struct sr_files *fs = s->env->files;
     sr_rc rc = fs->sync_dir(fs, dir, err);
@@ -111,7 +102,7 @@ static sr_rc store_dir_sync_move(const struct store *s, const char *dir, struct 
     return rc;
 }
 
-static sr_rc store_dir_empty(const struct store *s, const char *dir, struct sr_error *err)
+sr_rc store_dir_empty(const struct store *s, const char *dir, struct sr_error *err)
 {
     const struct sr_files *fs = s->env->files;
     char **names = NULL;
@@ -269,8 +260,8 @@ static sr_rc store_dir_make_build(struct store *s, uint64_t attempt, struct sr_e
     return rc == SR_OK ? store_dir_own_build(s, build, attempt, err) : rc;
 }
 
-static sr_rc store_dir_write_counters(const struct store *s, const struct counters *c,
-                                      struct sr_error *err)
+sr_rc store_dir_write_counters(const struct store *s, const struct counters *c,
+                               struct sr_error *err)
 {
     const struct store_dir *own = s->own;
     sr_rc rc = counters_write(s->env, own->draft, own->counters, c, err);
@@ -359,8 +350,7 @@ static sr_rc store_dir_open(struct store *s, struct sr_error *err)
 static void store_dir_close(struct store *s) { (void)s; /* all in the arena */ }
 
 /* Whether the counters still tell our attempt; they lag one behind when writing them failed. */
-static sr_rc store_dir_read_counters(const struct store *s, struct counters *c,
-                                     struct sr_error *err)
+sr_rc store_dir_read_counters(const struct store *s, struct counters *c, struct sr_error *err)
 {
     const struct store_dir *own = s->own;
     sr_rc rc = store_dir_check_fence(s, err);
@@ -548,7 +538,7 @@ static uint64_t store_dir_oldest_kept(const struct jobdir *j, uint64_t lineage, 
     return retained == 0 ? oldest : 0;
 }
 
-static sr_rc store_dir_trash_checkpoint(struct store *s, uint64_t number, struct sr_error *err)
+sr_rc store_dir_trash_checkpoint(struct store *s, uint64_t number, struct sr_error *err)
 {
     struct arena *a = arena_new();
     const char *path = a ? jobdir_path(a, s->place, number) : NULL;
@@ -637,67 +627,10 @@ static sr_rc store_dir_count(struct store *s, uint64_t lineage, uint64_t shown, 
     return rc;
 }
 
-/* --- Deleting --------------------------------------------------------------------------------- */
-
-static bool store_dir_is_victim(const struct jobdir_checkpoint *c, uint64_t lineage,
-                                uint64_t number)
-{
-    return number != 0 ? c->number == number
-                       : !c->is_damaged && !c->is_late && c->lineage == lineage;
-}
-
-/* The newest one is to go: first it is noted that nothing goes on from what is left. */
-static sr_rc store_dir_retire(const struct store *s, const struct jobdir *j, uint64_t lineage,
-                              uint64_t number, struct sr_error *err)
-{
-    struct counters c;
-    int64_t newest = jobdir_newest(j);
-    if (newest < 0 || !store_dir_is_victim(&j->checkpoint[newest], lineage, number)) {
-        return SR_OK;
-    }
-    sr_rc rc = store_dir_read_counters(s, &c, err);
-    if (rc == SR_OK) {
-        c.retired = j->checkpoint[newest].number;
-        rc = store_dir_write_counters(s, &c, err);
-    }
-    return rc;
-}
-
-static sr_rc store_dir_remove(struct store *s, uint64_t lineage, uint64_t number,
-                              struct sr_error *err)
-{
-    struct jobdir j = {0};
-    uint32_t victims = 0;
-    struct arena *a = arena_new();
-    sr_rc rc = a ? store_dir_check_fence(s, err) : store_dir_no_memory(err);
-    if (rc == SR_OK) {
-        rc = jobdir_scan(s->env, s->place, a, &j, err);
-    }
-    if (rc == SR_OK) {
-        rc = store_dir_retire(s, &j, lineage, number, err);
-    }
-    for (uint32_t i = 0; rc == SR_OK && i < j.count; i++) {
-        if (store_dir_is_victim(&j.checkpoint[i], lineage, number)) {
-            rc = store_dir_trash_checkpoint(s, j.checkpoint[i].number, err);
-            victims++;
-        }
-    }
-    if (rc == SR_OK && victims > 0) {
-        const struct store_dir *own = s->own;
-        rc = store_dir_sync_move(s, own->build, err);
-        rc = rc == SR_OK ? store_dir_empty(s, own->build, err) : rc;
-    }
-    arena_free(a);
-    if (rc == SR_OK && number != 0 && victims == 0) {
-        return error_set(err, SR_EABSENT, "there is no chk-%" PRIu64 " in %s", number, s->place);
-    }
-    return rc;
-}
-
 /* --- The newest one --------------------------------------------------------------------------- */
 
-static sr_rc store_dir_newest_path(const struct store *s, struct arena *a, const char **path,
-                                   uint64_t *number, struct sr_error *err)
+sr_rc store_dir_newest_path(const struct store *s, struct arena *a, const char **path,
+                            uint64_t *number, struct sr_error *err)
 {
     struct jobdir j;
     sr_rc rc = jobdir_scan(s->env, s->place, a, &j, err);
@@ -711,32 +644,6 @@ static sr_rc store_dir_newest_path(const struct store *s, struct arena *a, const
     *number = j.checkpoint[newest].number;
     *path = jobdir_path(a, s->place, *number);
     return *path ? SR_OK : store_dir_no_memory(err);
-}
-
-static sr_rc store_dir_mark_end(struct store *s, enum manifest_end end, struct sr_error *err)
-{
-    const char *path = NULL;
-    uint64_t number = 0;
-    struct manifest *m = NULL;
-    struct digest digest;
-    struct arena *a = arena_new();
-    sr_rc rc = a ? store_dir_check_fence(s, err) : store_dir_no_memory(err);
-    if (rc == SR_OK) {
-        rc = store_dir_newest_path(s, a, &path, &number, err);
-    }
-    if (rc == SR_OK) {
-        rc = chkdir_read(s->env, path, a, &m, &digest, err);
-    }
-    if (rc == SR_OK) {
-        const char *mark = jobdir_end_path(a, s->place, number);
-        const struct store_dir *own = s->own;
-        rc = mark ? jobdir_write_end(s->env, own->draft, mark, &digest, end, err)
-                  : store_dir_no_memory(err);
-        rc = store_dir_absent(s, rc, err);
-    }
-    store_point(s->env, STORE_MARKED);
-    arena_free(a);
-    return rc;
 }
 
 static sr_rc store_dir_load_newest(struct store *s, struct arena *a, struct manifest **out,
@@ -770,6 +677,9 @@ const struct store_type store_dir_type = {
     .remove = store_dir_remove,
     .mark_end = store_dir_mark_end,
     .load_newest = store_dir_load_newest,
+    .complete = store_dir_complete,
+    .drop = store_dir_drop,
+    .check_fence = store_dir_check_fence,
     .use_id = store_dir_use_id,
     .redo_name = "/redo",
     .claim_name = "/claimed",

@@ -1,10 +1,11 @@
 /* Checkpoints in memory: they end with the process, and are there for restarts within it.
  *
- * Only the newest one is kept. The lock lies in the run directory, so that a job runs once here
+ * Only the newest one is kept, and while that is pending the one before. The lock lies in the run directory, so that a job runs once here
  * too.
  */
 #include <stdlib.h>
 
+#include "engine/base/assert.h"
 #include "engine/base/bytes.h"
 #include "engine/base/error.h"
 #include "engine/ckpt/store_type.h"
@@ -12,6 +13,8 @@
 struct store_memory {
     struct arena *arena; /* of the newest one; NULL: there is none */
     struct manifest *newest;
+    struct arena *before_arena; /* the same of the one before, while the newest is pending */
+    struct manifest *before;
 };
 
 static sr_rc store_memory_lock(struct store *s, struct sr_error *err)
@@ -53,6 +56,7 @@ static void store_memory_close(struct store *s)
     struct store_memory *own = s->own;
     if (own) {
         arena_free(own->arena);
+        arena_free(own->before_arena);
         free(own);
     }
 }
@@ -96,7 +100,13 @@ static sr_rc store_memory_publish(struct store *s, const struct manifest *m,
         arena_free(a);
         return rc;
     }
-    arena_free(own->arena);
+    if (copy->end == MANIFEST_PENDING) {
+        sr_assert(!own->before);
+        own->before_arena = own->arena;
+        own->before = own->newest;
+    } else {
+        arena_free(own->arena);
+    }
     own->arena = a;
     own->newest = copy;
     return SR_OK;
@@ -145,8 +155,50 @@ static sr_rc store_memory_mark_end(struct store *s, enum manifest_end end, struc
     if (!own->newest) {
         return error_set(err, SR_EABSENT, "there is no checkpoint to mark");
     }
+    if (own->newest->end == MANIFEST_PENDING) {
+        return store_is_pending(own->newest->checkpoint, err);
+    }
     own->newest->end = end;
     return SR_OK;
+}
+
+static sr_rc store_memory_complete(struct store *s, uint64_t number, struct sr_error *err)
+{
+    struct store_memory *own = s->own;
+    if (!own->newest || own->newest->checkpoint != number) {
+        return error_set(err, SR_EABSENT, "there is no such checkpoint in memory");
+    }
+    if (own->newest->end == MANIFEST_PENDING) {
+        own->newest->end = MANIFEST_RUNNING;
+    }
+    arena_free(own->before_arena);
+    own->before_arena = NULL;
+    own->before = NULL;
+    return SR_OK;
+}
+
+static sr_rc store_memory_drop(struct store *s, uint64_t number, struct sr_error *err)
+{
+    struct store_memory *own = s->own;
+    if (!own->newest || own->newest->checkpoint != number) {
+        return error_set(err, SR_EABSENT, "there is no such checkpoint in memory");
+    }
+    if (own->newest->end != MANIFEST_PENDING) {
+        return store_is_complete(number, err);
+    }
+    arena_free(own->arena);
+    own->arena = own->before_arena;
+    own->newest = own->before;
+    own->before_arena = NULL;
+    own->before = NULL;
+    return SR_OK;
+}
+
+static sr_rc store_memory_check_fence(const struct store *s, struct sr_error *err)
+{
+    (void)s;
+    (void)err;
+    return SR_OK; /* nobody takes over what is in memory */
 }
 
 /* A copy, since the caller's may outlive the next publication. */
@@ -175,4 +227,7 @@ const struct store_type store_memory_type = {
     .remove = store_memory_remove,
     .mark_end = store_memory_mark_end,
     .load_newest = store_memory_load_newest,
+    .complete = store_memory_complete,
+    .drop = store_memory_drop,
+    .check_fence = store_memory_check_fence,
 };

@@ -385,12 +385,32 @@ static sr_rc store_sqlite_remove(struct store *s, uint64_t lineage, uint64_t num
 
 /* --- The newest one --------------------------------------------------------------------------- */
 
+/* Within a transaction: gives a checkpoint another word for its end; *rows: how many have it now. A
+ * pending one only when it is made complete. */
+static sr_rc store_sqlite_set_end(struct store *s, uint64_t number, enum manifest_end end,
+                                  bool is_decided, int *rows, struct sr_error *err)
+{
+    const struct store_sqlite *own = s->own;
+    sqlite3_stmt *st = NULL;
+    sr_rc rc = chkdb_prepare(
+        &own->db, "UPDATE checkpoint SET run=?1 WHERE checkpoint=?2 AND (run='pending')=?3", &st,
+        err);
+    if (rc == SR_OK &&
+        (!chkdb_bind_text(st, 1, manifest_end_name(end)) || !chkdb_bind_number(st, 2, number) ||
+         !chkdb_bind_number(st, 3, is_decided) || sqlite3_step(st) != SQLITE_DONE)) {
+        rc = chkdb_fail(&own->db, "write", err);
+    }
+    *rows = rc == SR_OK ? sqlite3_changes(own->db.db) : 0;
+    (void)sqlite3_finalize(st); /* told by step */
+    return rc;
+}
+
 static sr_rc store_sqlite_mark_end(struct store *s, enum manifest_end end, struct sr_error *err)
 {
     const struct store_sqlite *own = s->own;
     struct chkdb_fence f = {0};
     uint64_t number = 0;
-    sqlite3_stmt *st = NULL;
+    int rows = 0;
     sr_rc rc = store_sqlite_begin(s, &f, err);
     if (rc == SR_OK) {
         rc = store_sqlite_fence(s, &f, err);
@@ -399,17 +419,92 @@ static sr_rc store_sqlite_mark_end(struct store *s, enum manifest_end end, struc
         rc = chkdb_newest(&own->db, &number, err);
     }
     if (rc == SR_OK) {
-        rc = chkdb_prepare(&own->db, "UPDATE checkpoint SET run=?1 WHERE checkpoint=?2", &st, err);
+        rc = store_sqlite_set_end(s, number, end, false, &rows, err);
     }
-    if (rc == SR_OK && (!chkdb_bind_text(st, 1, manifest_end_name(end)) ||
-                        !chkdb_bind_number(st, 2, number) || sqlite3_step(st) != SQLITE_DONE)) {
-        rc = chkdb_fail(&own->db, "write", err);
+    if (rc == SR_OK && rows == 0) {
+        rc = store_is_pending(number, err);
     }
-    (void)sqlite3_finalize(st); /* told by step */
     rc = store_sqlite_known(store_sqlite_end(s, rc, err), err);
     store_point(s->env, STORE_MARKED);
     return rc;
 }
+
+/* --- Pending ones ----------------------------------------------------------------------------- */
+
+static sr_rc store_sqlite_complete(struct store *s, uint64_t number, struct sr_error *err)
+{
+    struct chkdb_fence f = {0};
+    int rows = 0;
+    sr_rc rc = store_sqlite_begin(s, &f, err);
+    if (rc == SR_OK) {
+        rc = store_sqlite_fence(s, &f, err);
+    }
+    if (rc == SR_OK) {
+        rc = store_sqlite_set_end(s, number, MANIFEST_RUNNING, true, &rows, err);
+    }
+    return store_sqlite_known(store_sqlite_end(s, rc, err), err);
+}
+
+/* Within a transaction. What older lineages left is not gone on with by itself. */
+static sr_rc store_sqlite_drop_rows(struct store *s, uint64_t number, struct chkdb_fence *f,
+                                    struct sr_error *err)
+{
+    const struct store_sqlite *own = s->own;
+    int64_t pending = 0, older = 0;
+    sr_rc rc = store_sqlite_ask(
+        s, "SELECT count(*) FROM checkpoint WHERE ?1=0 AND checkpoint=?2 AND run='pending'", 0,
+        number, &pending, err);
+    if (rc == SR_OK && pending == 0) {
+        rc = store_is_complete(number, err);
+    }
+    if (rc == SR_OK) {
+        rc = store_sqlite_ask(s,
+                              "SELECT ifnull(max(checkpoint), 0) FROM checkpoint WHERE ?1=0 AND "
+                              "checkpoint<?2 AND lineage=(SELECT lineage FROM checkpoint WHERE "
+                              "checkpoint=?2)",
+                              0, number, &older, err);
+    }
+    f->published = (uint64_t)older;
+    if (rc == SR_OK) {
+        rc = store_sqlite_fence(s, f, err);
+    }
+    if (rc == SR_OK) {
+        rc = store_sqlite_step(&own->db,
+                               "DELETE FROM checkpoint WHERE ?1=0 AND ?3=0 AND checkpoint=?2", 0,
+                               number, 0, err);
+    }
+    return rc == SR_OK ? store_sqlite_delete_orphans(s, err) : rc;
+}
+
+static sr_rc store_sqlite_drop(struct store *s, uint64_t number, struct sr_error *err)
+{
+    struct chkdb_fence f = {0};
+    sr_rc rc = store_sqlite_begin(s, &f, err);
+    if (rc == SR_OK) {
+        rc = store_sqlite_drop_rows(s, number, &f, err);
+    }
+    return store_sqlite_known(store_sqlite_end(s, rc, err), err);
+}
+
+static sr_rc store_sqlite_check_fence(const struct store *s, struct sr_error *err)
+{
+    struct store_sqlite *own = s->own;
+    struct chkdb_fence f = {0};
+    sr_rc rc = SR_OK;
+    if (!chkdb_is_open(&own->db)) {
+        rc = chkdb_open(&own->db, s->env, s->place, CHKDB_RUN, s->job_id, err);
+    }
+    if (rc == SR_OK) {
+        rc = chkdb_fence_get(&own->db, &f, err);
+    }
+    if (rc == SR_OK && f.attempt != s->attempt) {
+        rc = error_set(err, SR_EFENCED, "attempt %" PRIu64 " was taken over by %" PRIu64,
+                       s->attempt, f.attempt);
+    }
+    return store_sqlite_known(rc, err);
+}
+
+/* --- Loading ---------------------------------------------------------------------------------- */
 
 static sr_rc store_sqlite_load_newest(struct store *s, struct arena *a, struct manifest **out,
                                       struct sr_error *err)
@@ -435,6 +530,9 @@ const struct store_type store_sqlite_type = {
     .remove = store_sqlite_remove,
     .mark_end = store_sqlite_mark_end,
     .load_newest = store_sqlite_load_newest,
+    .complete = store_sqlite_complete,
+    .drop = store_sqlite_drop,
+    .check_fence = store_sqlite_check_fence,
     .use_id = store_sqlite_use_id,
     .redo_name = ".redo",
     .claim_name = ".claimed",

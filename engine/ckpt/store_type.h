@@ -24,6 +24,10 @@ struct store_type {
     sr_rc (*mark_end)(struct store *s, enum manifest_end end, struct sr_error *err);
     sr_rc (*load_newest)(struct store *s, struct arena *a, struct manifest **out,
                          struct sr_error *err);
+    sr_rc (*complete)(struct store *s, uint64_t number, struct sr_error *err);
+    /* Answers store_is_complete for one that is not pending. */
+    sr_rc (*drop)(struct store *s, uint64_t number, struct sr_error *err);
+    sr_rc (*check_fence)(const struct store *s, struct sr_error *err);
     /* Makes it durable that this id was used (by a savepoint); NULL: need not be. */
     sr_rc (*use_id)(struct store *s, uint64_t id, struct sr_error *err);
     const char *redo_name;  /* of the directory, behind `place`; NULL: none */
@@ -75,6 +79,10 @@ sr_rc store_lock(struct store *s, const char *path, struct sr_error *err);
 
 /* Orders, digests, checks and encodes: what publishing and savepoints begin with. */
 sr_rc store_seal(struct manifest *m, struct sr_out *metadata, struct sr_error *err);
+
+/* Answers for who may not be marked yet, or not dropped any more. */
+sr_rc store_is_pending(uint64_t number, struct sr_error *err);
+sr_rc store_is_complete(uint64_t number, struct sr_error *err);
 
 /* Looking at one place; each adds what it finds to a list that grows in the arena. */
 struct store_finder {

@@ -177,6 +177,15 @@ sr_rc store_kit_publish(struct store_world *w, struct store *s, uint64_t number,
     return store_publish(s, &k.m, &w->err);
 }
 
+sr_rc store_kit_publish_pending(struct store_world *w, struct store *s, uint64_t number,
+                                uint64_t lineage)
+{
+    struct kit_manifest k;
+    kit_fill(&k, number, lineage);
+    k.m.end = MANIFEST_PENDING;
+    return store_publish(s, &k.m, &w->err);
+}
+
 sr_rc store_kit_savepoint(struct store_world *w, struct store *s, uint64_t number,
                           const char **path)
 {

@@ -39,6 +39,8 @@ void store_world_free(struct store_world *w); /* the real directory goes too */
 
 /* A checkpoint whose whole content follows from its number. */
 sr_rc store_kit_publish(struct store_world *w, struct store *s, uint64_t number, uint64_t lineage);
+sr_rc store_kit_publish_pending(struct store_world *w, struct store *s, uint64_t number,
+                                uint64_t lineage);
 sr_rc store_kit_savepoint(struct store_world *w, struct store *s, uint64_t number,
                           const char **path);
 /* Fails the test unless it is exactly that checkpoint. */
@@ -54,6 +56,9 @@ void store_kit_end(struct store_world *w);      /* how a run ended */
 void store_kit_savepoints(struct store_world *w);
 void store_kit_find(struct store_world *w);   /* every form of a path */
 void store_kit_misuse(struct store_world *w); /* bad conf, used numbers, bad texts */
+
+void store_kit_pending(struct store_world *w);      /* made complete, or dropped */
+void store_kit_pending_crash(enum store_form form); /* at every step of either */
 
 void store_kit_delete(struct store_world *w); /* what is left of older ones is not the newest */
 void store_kit_remove(struct store_world *w); /* by a path, with the lock */

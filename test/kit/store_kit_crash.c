@@ -199,6 +199,8 @@ static bool point_is_of(enum store_form form, enum store_point p)
     case STORE_SAVEPOINT_BUILT:
     case STORE_SAVEPOINT_RENAMED:
         return true;
+    case STORE_COMPLETED:
+    case STORE_DROPPED: /* store_kit_pending.c dies at every step of both */
     case STORE_POINT_COUNT:
         return false;
     }

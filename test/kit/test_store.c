@@ -47,6 +47,15 @@ START_TEST(a_crash_in_a_deletion_never_goes_back)
 }
 END_TEST
 
+START_TEST(a_pending_one_becomes_complete_or_goes) { kit_run(store_kit_pending, true); }
+END_TEST
+
+START_TEST(a_crash_leaves_it_pending_or_decided)
+{
+    store_kit_pending_crash(_i == 0 ? STORE_DIR : STORE_SQLITE);
+}
+END_TEST
+
 START_TEST(a_job_runs_once_at_a_time) { kit_run(store_kit_lock, true); }
 END_TEST
 
@@ -134,6 +143,8 @@ int main(void)
     tcase_add_test(t, one_is_deleted_by_its_path);
     tcase_add_test(t, what_is_claimed_is_deleted_in_its_turn);
     tcase_add_loop_test(t, a_crash_in_a_deletion_never_goes_back, 0, 2);
+    tcase_add_test(t, a_pending_one_becomes_complete_or_goes);
+    tcase_add_loop_test(t, a_crash_leaves_it_pending_or_decided, 0, 2);
     tcase_add_test(t, a_job_runs_once_at_a_time);
     tcase_add_test(t, an_older_attempt_can_do_nothing);
     tcase_add_test(t, how_a_run_ended_is_told_of_its_last_checkpoint);
