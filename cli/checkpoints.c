@@ -28,6 +28,8 @@ const char *checkpoints_end(enum manifest_end end)
         return "canceled";
     case MANIFEST_FINISHED:
         return "finished";
+    case MANIFEST_PENDING:
+        return "pending";
     }
     return "?";
 }
@@ -39,6 +41,13 @@ static const char *checkpoints_run(const struct store_entry *e)
     return e->kind == MANIFEST_SAVEPOINT ? "-" : checkpoints_end(e->end);
 }
 
+/* In Flink's words. */
+static const char *checkpoints_status(const struct store_entry *e)
+{
+    if (e->damage) return "FAILED";
+    return e->end == MANIFEST_PENDING ? "IN_PROGRESS" : "COMPLETED";
+}
+
 static json_t *checkpoints_json(const struct store_entry *e)
 {
     char when[25];
@@ -48,11 +57,11 @@ static json_t *checkpoints_json(const struct store_entry *e)
                           e->job_id ? e->job_id : "", "name", e->job_name ? e->job_name : "", "id",
                           (json_int_t)e->checkpoint, "kind", checkpoints_kind(e), "completed", when,
                           "run", checkpoints_end(e->end), "size", bytes);
-    json_t *rest = json_pack(
-        "{s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:s}", "status", e->damage ? "FAILED" : "COMPLETED",
-        "is_savepoint", e->kind == MANIFEST_SAVEPOINT, "trigger_timestamp", begin,
-        "latest_ack_timestamp", end, "end_to_end_duration", end - begin, "checkpointed_size", bytes,
-        "state_size", bytes, "external_path", e->path);
+    json_t *rest =
+        json_pack("{s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:s}", "status", checkpoints_status(e),
+                  "is_savepoint", e->kind == MANIFEST_SAVEPOINT, "trigger_timestamp", begin,
+                  "latest_ack_timestamp", end, "end_to_end_duration", end - begin,
+                  "checkpointed_size", bytes, "state_size", bytes, "external_path", e->path);
     json_object_update_new(j, rest);
     json_object_set_new(j, "is_retired", json_boolean(e->is_retired));
     if (e->damage) json_object_set_new(j, "damage", json_string(e->damage));

@@ -31,8 +31,7 @@ static enum cli_exit delete_check(struct cli *c, const struct store_entry *e)
             return CLI_OK;
         }
     }
-    bool is_over = !e->damage && e->end != MANIFEST_RUNNING && e->end != MANIFEST_SUSPENDED;
-    if (is_over) return CLI_OK;
+    if (!e->damage && manifest_is_over(e->end)) return CLI_OK;
     return cli_fail(c, CLI_STATE,
                     "SR1106: %s is the newest checkpoint of a run that has not ended\n"
                     "  --force deletes it; older ones are then only gone on from by --from PATH",

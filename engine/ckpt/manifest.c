@@ -27,6 +27,11 @@ const char *manifest_end_name(enum manifest_end end)
     return manifest_ends[end];
 }
 
+bool manifest_is_over(enum manifest_end end)
+{
+    return end == MANIFEST_STOPPED || end == MANIFEST_CANCELED || end == MANIFEST_FINISHED;
+}
+
 bool manifest_end_of(const char *name, enum manifest_end *end)
 {
     for (unsigned i = 0; i < sizeof(manifest_ends) / sizeof(manifest_ends[0]); i++) {

@@ -81,18 +81,32 @@ sr_rc store_dir_complete(struct store *s, uint64_t number, struct sr_error *err)
     return rc;
 }
 
+/* The newest one before `number`; -1: there is none. */
+static int64_t store_dir_before(const struct jobdir *j, uint64_t number)
+{
+    int64_t before = -1;
+    for (uint32_t i = 0; i < j->count && j->checkpoint[i].number < number; i++) {
+        const struct jobdir_checkpoint *c = &j->checkpoint[i];
+        before = c->is_late || c->is_retired ? before : (int64_t)i;
+    }
+    return before;
+}
+
 /* Before one is dropped: its number stays used; and if its lineage has no older one to go back to,
- * nothing goes on by itself from what older lineages left. */
+ * nothing goes on by itself from what older lineages left. One that cannot be read may be either.
+ */
 static sr_rc store_dir_note_drop(const struct store *s, const struct jobdir *j, uint64_t number,
                                  uint64_t lineage, struct sr_error *err)
 {
     struct counters c;
-    bool has_older = false;
-    for (uint32_t i = 0; i < j->count; i++) {
-        const struct jobdir_checkpoint *o = &j->checkpoint[i];
-        has_older = has_older ||
-                    (o->number < number && o->lineage == lineage && !o->is_late && !o->is_retired);
+    int64_t before = store_dir_before(j, number);
+    if (before >= 0 && j->checkpoint[before].is_damaged) {
+        return error_set(err, SR_ECORRUPT,
+                         "checkpoint %" PRIu64 " is not to be gone on from, and chk-%" PRIu64
+                         ", which was before it, is damaged",
+                         number, j->checkpoint[before].number);
     }
+    bool has_older = before >= 0 && j->checkpoint[before].lineage == lineage;
     sr_rc rc = store_dir_read_counters(s, &c, err);
     if (rc == SR_OK) {
         c.newest = number > c.newest ? number : c.newest;

@@ -1,7 +1,7 @@
 /* Checkpoints in memory: they end with the process, and are there for restarts within it.
  *
- * Only the newest one is kept, and while that is pending the one before. The lock lies in the run directory, so that a job runs once here
- * too.
+ * Only the newest one is kept, and while that is pending the one before. The lock lies in the run
+ * directory, so that a job runs once here too.
  */
 #include <stdlib.h>
 

@@ -445,26 +445,41 @@ static sr_rc store_sqlite_complete(struct store *s, uint64_t number, struct sr_e
     return store_sqlite_known(store_sqlite_end(s, rc, err), err);
 }
 
-/* Within a transaction. What older lineages left is not gone on with by itself. */
+/* The newest one before `number` of the same lineage, read with all its copies; 0: there is none,
+ * and what older lineages left is not gone on with by itself. */
+static sr_rc store_sqlite_before(struct store *s, uint64_t number, uint64_t *before,
+                                 struct sr_error *err)
+{
+    const struct store_sqlite *own = s->own;
+    struct manifest *m = NULL, *older = NULL;
+    int64_t max = 0;
+    struct arena *a = arena_new();
+    sr_rc rc = a ? chkdb_read(&own->db, number, a, &m, err)
+                 : error_set(err, SR_ENOMEM, "drop a checkpoint: out of memory");
+    if (rc == SR_OK && m->end != MANIFEST_PENDING) {
+        rc = store_is_complete(number, err);
+    }
+    if (rc == SR_OK) {
+        rc = store_sqlite_ask(
+            s, "SELECT ifnull(max(checkpoint), 0) FROM checkpoint WHERE ?1=0 AND checkpoint<?2", 0,
+            number, &max, err);
+    }
+    if (rc == SR_OK && max > 0) {
+        rc = chkdb_read(&own->db, (uint64_t)max, a, &older, err);
+    }
+    if (rc == SR_OK) {
+        *before = older && older->lineage == m->lineage ? (uint64_t)max : 0;
+    }
+    arena_free(a);
+    return rc;
+}
+
+/* Within a transaction. */
 static sr_rc store_sqlite_drop_rows(struct store *s, uint64_t number, struct chkdb_fence *f,
                                     struct sr_error *err)
 {
     const struct store_sqlite *own = s->own;
-    int64_t pending = 0, older = 0;
-    sr_rc rc = store_sqlite_ask(
-        s, "SELECT count(*) FROM checkpoint WHERE ?1=0 AND checkpoint=?2 AND run='pending'", 0,
-        number, &pending, err);
-    if (rc == SR_OK && pending == 0) {
-        rc = store_is_complete(number, err);
-    }
-    if (rc == SR_OK) {
-        rc = store_sqlite_ask(s,
-                              "SELECT ifnull(max(checkpoint), 0) FROM checkpoint WHERE ?1=0 AND "
-                              "checkpoint<?2 AND lineage=(SELECT lineage FROM checkpoint WHERE "
-                              "checkpoint=?2)",
-                              0, number, &older, err);
-    }
-    f->published = (uint64_t)older;
+    sr_rc rc = store_sqlite_before(s, number, &f->published, err);
     if (rc == SR_OK) {
         rc = store_sqlite_fence(s, f, err);
     }
