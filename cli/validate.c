@@ -11,7 +11,7 @@ static void validate_paths(const struct cli *c, const struct loaded *l)
     uint32_t n = plan_paths(c->arena, l->plan, &p);
     for (uint32_t i = 0; i < n; i++) {
         fprintf(c->out, "  %s -> %s: %s%s%s%s\n", l->plan->node[p[i].source_node].step,
-                l->plan->node[p[i].sink_node].step, plan_guarantee_words(p[i].guarantee),
+                l->plan->node[p[i].sink_node].step, plan_path_words(&p[i]),
                 p[i].weakest ? " (" : "", p[i].weakest ? p[i].weakest : "",
                 p[i].weakest ? ")" : "");
     }
@@ -42,10 +42,11 @@ static json_t *validate_paths_json(const struct cli *c, const struct loaded *l)
     const struct plan_path *p = NULL;
     uint32_t n = plan_paths(c->arena, l->plan, &p);
     for (uint32_t i = 0; i < n; i++) {
-        json_array_append_new(
-            list, json_pack("{s:s, s:s, s:s, s:s?}", "source", l->plan->node[p[i].source_node].step,
-                            "sink", l->plan->node[p[i].sink_node].step, "guarantee",
-                            plan_guarantee_words(p[i].guarantee), "weakest", p[i].weakest));
+        json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s?, s:b}", "source",
+                                              l->plan->node[p[i].source_node].step, "sink",
+                                              l->plan->node[p[i].sink_node].step, "guarantee",
+                                              plan_guarantee_words(p[i].guarantee), "weakest",
+                                              p[i].weakest, "decider", p[i].is_decided));
     }
     if (l->plan->dead_letter) {
         const char *weakest = NULL;

@@ -388,6 +388,7 @@ static void bind_plan(struct binder *b, const struct plan **out)
     bind_check_dead_letter(b, *out);
     bind_check_exclusive(b, *out);
     bind_check_shared(b, *out);
+    bind_check_deciders(b, *out);
 }
 
 sr_rc bind_job(const struct job *job, struct registry *registry, struct faults *faults,

@@ -124,6 +124,8 @@ void bind_sink(struct binder *b, struct bound *s);
 /* The target of dead letters, checked, into the graph; and what of it depends on the plan. */
 void bind_dead_letter(struct binder *b);
 void bind_check_dead_letter(struct binder *b, const struct plan *p);
+/* At most one transaction decides about checkpoints, and it outlives them. */
+void bind_check_deciders(struct binder *b, const struct plan *p);
 
 /* The rows of all inputs of s as one node: the input itself, or a union. NULL with faults. */
 struct logic *bind_inputs(struct binder *b, struct bound *s);

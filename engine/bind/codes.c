@@ -35,6 +35,15 @@ const struct code_page bind_codes[] = {
      "A grouping without a window changes its results later on. The sink needs a primary-key, or "
      "the grouping a window.",
      NULL},
+    {"SR0512", "Two targets would decide about checkpoints.",
+     "A sink such as kafka keeps exactly-once by putting the checkpoint into the same transaction "
+     "as the rows. Two such transactions cannot be committed in one step: a crash between them "
+     "would leave one with the rows and the other without.",
+     "exactly-once.method: redo"},
+    {"SR0513", "Transactions would end before their checkpoint.",
+     "The target aborts a transaction that is open longer than its time-out; rows of a checkpoint "
+     "are in one from the checkpoint before to their own.",
+     "execution.checkpointing.interval: 10 s"},
     {"SR0601", "There is no such column.",
      "The input of the step has no column of that name; the hint names the nearest. A name that is "
      "a reserved word needs backticks.",

@@ -246,7 +246,7 @@ const char *plan_text(struct arena *a, const struct plan *p)
     draw(&o, "\n");
     for (uint32_t i = 0; i < paths; i++) {
         draw(&o, "%s -> %s: %s%s%s\n", p->node[path[i].source_node].step,
-             p->node[path[i].sink_node].step, plan_guarantee_words(path[i].guarantee),
+             p->node[path[i].sink_node].step, plan_path_words(&path[i]),
              path[i].weakest ? ": " : "", path[i].weakest ? path[i].weakest : "");
     }
     return draw_done(a, &o);

@@ -61,9 +61,10 @@ static json_t *json_edge(const struct plan *p, const struct plan_edge *e)
 
 static json_t *json_path(const struct plan *p, const struct plan_path *path)
 {
-    return json_pack("{s:s, s:s, s:s, s:s?}", "source", p->node[path->source_node].step, "sink",
-                     p->node[path->sink_node].step, "guarantee",
-                     plan_guarantee_words(path->guarantee), "weakest", path->weakest);
+    return json_pack("{s:s, s:s, s:s, s:s?, s:b}", "source", p->node[path->source_node].step,
+                     "sink", p->node[path->sink_node].step, "guarantee",
+                     plan_guarantee_words(path->guarantee), "weakest", path->weakest, "decider",
+                     path->is_decided);
 }
 
 static json_t *json_plan(struct arena *a, const struct plan *p)

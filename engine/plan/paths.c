@@ -14,6 +14,14 @@ const char *plan_guarantee_words(enum sr_guarantee g)
     return "";
 }
 
+const char *plan_path_words(const struct plan_path *path)
+{
+    if (path->guarantee == SR_EXACTLY_ONCE && path->is_decided) {
+        return "exactly-once, decided by the target's own transaction";
+    }
+    return plan_guarantee_words(path->guarantee);
+}
+
 static void paths_cap(struct plan_path *path, enum sr_guarantee g, const char *why)
 {
     if (g < path->guarantee) {
@@ -48,6 +56,7 @@ static void paths_judge(struct arena *a, const struct plan *p, const struct plan
     const struct plan_node *source = &p->node[path->source_node];
     path->guarantee = SR_EXACTLY_ONCE;
     path->weakest = NULL;
+    path->is_decided = plan_is_decided(sink);
     if (source->source_caps.resends && !source->source_caps.can_rewind) {
         paths_cap(path, SR_AT_LEAST_ONCE,
                   arena_printf(a, "source '%s' (%s) takes again what its senders send again",

@@ -132,9 +132,17 @@ uint32_t plan_aside_writers(const struct plan *p); /* subtasks that do */
 /* What dead letters have, of a plan with some; *weakest: why it is not more, or NULL. */
 enum sr_guarantee plan_aside_guarantee(struct arena *a, const struct plan *p, const char **weakest);
 
+/* The first sink, or that of dead letters, whose target's transaction decides about checkpoints
+ * (streamrun/decider.h); NULL: none. All others that have a decider share it: bind sees to that. */
+const struct plan_node *plan_decider(const struct plan *p);
+/* Is this sink one of them? Where its path keeps less than exactly-once it is not. */
+bool plan_is_decided(const struct plan_node *n);
+/* Do subtasks of this vertex write into the transaction that decides? */
+bool plan_has_decider(const struct plan *p, const struct plan_vertex *v);
+
 /* Fills `region` by vertex, and answers how many there are: what is joined by edges, or writes dead
- * letters to the same target, fails and restarts together; with failover-strategy `full` all. In
- * the order of their first vertices, from 0. */
+ * letters to the same target, or into the same transaction, fails and restarts together; with
+ * failover-strategy `full` all. In the order of their first vertices, from 0. */
 uint32_t plan_regions(const struct plan *p, uint32_t *region);
 
 /* One way of rows from a source to a sink, and what is promised on it. */
@@ -143,10 +151,12 @@ struct plan_path {
     enum sr_guarantee guarantee; /* what it really has, whatever the sink claims */
     const char *weakest;         /* why it is not more: "sink 'out' (print) writes ..."; NULL: it is
                                     exactly-once */
+    bool is_decided;             /* the sink's target decides: see plan_decider */
 };
 /* In order of sinks, then sources. */
 uint32_t plan_paths(struct arena *a, const struct plan *p, const struct plan_path **out);
-const char *plan_guarantee_words(enum sr_guarantee g); /* "exactly-once" */
+const char *plan_guarantee_words(enum sr_guarantee g);     /* "exactly-once" */
+const char *plan_path_words(const struct plan_path *path); /* the same, and by what means */
 /* What a node does, in one line: "csv; 2 of 4 columns", "WHERE a > 1; a, b * 2 AS c". */
 const char *plan_node_text(struct arena *a, const struct plan *p, uint32_t node);
 

@@ -9,6 +9,8 @@
 #ifndef TEST_UNIT_BIND_JOBS_H
 #define TEST_UNIT_BIND_JOBS_H
 
+#include <streamrun/decider.h>
+
 #include <stdio.h>
 #include <string.h>
 
@@ -57,21 +59,38 @@ static const struct sr_sink_caps jobs_append_caps = {SR_AT_LEAST_ONCE, false, tr
 static const struct sr_sink_caps jobs_text_caps = {SR_EXACTLY_ONCE, true, false, false, 1, NULL};
 static const struct sr_sink_caps jobs_end_caps = {SR_EXACTLY_ONCE, false, true, true, 1, NULL};
 
-#define JOBS_SINK(kind)                                                                   \
-    static sr_rc jobs_sink_check_##kind(const void *conf, const struct sr_schema *schema, \
-                                        struct sr_sink_caps *caps, struct sr_error *err)  \
-    {                                                                                     \
-        (void)conf, (void)schema, (void)err;                                              \
-        *caps = jobs_##kind##_caps;                                                       \
-        return SR_OK;                                                                     \
-    }                                                                                     \
-    static const struct sr_sink_type jobs_sink_##kind = {                                 \
-        .size = sizeof(struct sr_sink_type), .name = #kind, .check = jobs_sink_check_##kind};
+/* Whose transactions decide about checkpoints: two of one target, and one of another that aborts
+ * what is open for half a second. */
+static const struct sr_decider_type jobs_decider = {.size = sizeof(struct sr_decider_type)};
+static const struct sr_sink_caps jobs_ledger_caps = {
+    .guarantee = SR_EXACTLY_ONCE, .makes_rows = true, .decider = "ledger one"};
+static const struct sr_sink_caps jobs_book_caps = {
+    .guarantee = SR_EXACTLY_ONCE, .makes_rows = true, .decider = "ledger one"};
+static const struct sr_sink_caps jobs_hasty_caps = {.guarantee = SR_EXACTLY_ONCE,
+                                                    .makes_rows = true,
+                                                    .decider = "ledger two",
+                                                    .transaction_us = 500000};
+
+#define JOBS_SINK(kind)                                                                       \
+    static sr_rc jobs_sink_check_##kind(const void *conf, const struct sr_schema *schema,     \
+                                        struct sr_sink_caps *caps, struct sr_error *err)      \
+    {                                                                                         \
+        (void)conf, (void)schema, (void)err;                                                  \
+        *caps = jobs_##kind##_caps;                                                           \
+        return SR_OK;                                                                         \
+    }                                                                                         \
+    static const struct sr_sink_type jobs_sink_##kind = {.size = sizeof(struct sr_sink_type), \
+                                                         .name = #kind,                       \
+                                                         .check = jobs_sink_check_##kind,     \
+                                                         .decider = &jobs_decider};
 
 JOBS_SINK(once)
 JOBS_SINK(append)
 JOBS_SINK(text)
 JOBS_SINK(end)
+JOBS_SINK(ledger)
+JOBS_SINK(book)
+JOBS_SINK(hasty)
 
 static inline sr_rc jobs_format_check(const void *conf, const struct sr_schema *schema,
                                       bool is_write, uint32_t *flags, struct sr_error *err)
@@ -89,8 +108,9 @@ static const struct sr_format_type jobs_csv = {.size = sizeof(struct sr_format_t
 static const struct sr_source_type *const jobs_sources[] = {&jobs_source_rows, &jobs_source_pipe,
                                                             &jobs_source_endless,
                                                             &jobs_source_bytes, &jobs_source_own};
-static const struct sr_sink_type *const jobs_sinks[] = {&jobs_sink_once, &jobs_sink_append,
-                                                        &jobs_sink_text, &jobs_sink_end};
+static const struct sr_sink_type *const jobs_sinks[] = {
+    &jobs_sink_once,   &jobs_sink_append, &jobs_sink_text, &jobs_sink_end,
+    &jobs_sink_ledger, &jobs_sink_book,   &jobs_sink_hasty};
 static const struct sr_op_type jobs_ops[] = {
     {.size = sizeof(struct sr_op_type), .name = "calc"},
     {.size = sizeof(struct sr_op_type), .name = "watermark"},
@@ -138,7 +158,7 @@ static inline void jobs_connect(struct job_step *s, const char *name)
             s->source = jobs_sources[i];
         }
     }
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < sizeof(jobs_sinks) / sizeof(jobs_sinks[0]); i++) {
         if (s->kind == JOB_SINK && strcmp(jobs_sinks[i]->name, name) == 0) {
             s->sink = jobs_sinks[i];
         }

@@ -249,6 +249,30 @@ START_TEST(unions_need_the_same_columns)
 }
 END_TEST
 
+START_TEST(one_transaction_decides_about_checkpoints)
+{
+    jobs_check_faults("source a; schema=k INT\n"
+                      "sink s; from=a; connector=ledger\n"
+                      "sink t; from=a; connector=book\n",
+                      "");
+    jobs_check_faults("source a; schema=k INT\n"
+                      "sink s; from=a; connector=ledger\n"
+                      "sink t; from=a; connector=hasty\n",
+                      "3:6 sinks 's' and 't' write to ledger one and to ledger two, each in a "
+                      "transaction of its own, and two cannot be committed in one step "
+                      "[exactly-once.method: redo on one of them, where the connector has it; or "
+                      "sink.delivery-guarantee: at-least-once]\n"
+                      "3:6 transactions of sink 't' are aborted when they are open for 500 ms, and "
+                      "a checkpoint comes every 1000 ms only [a shorter "
+                      "execution.checkpointing.interval, or a longer time-out of the sink's "
+                      "transactions]\n");
+    jobs_check_faults("source a; schema=k INT\n"
+                      "sink s; from=a; connector=ledger\n"
+                      "sink t; from=a; connector=hasty; guarantee=at-least-once\n",
+                      "");
+}
+END_TEST
+
 START_TEST(promises_beyond_the_weakest_link_are_faults)
 {
     jobs_check_faults("source a; schema=k INT; connector=pipe\n"
@@ -312,5 +336,5 @@ UNIT_MAIN("bind", select_lists_are_named_and_typed,
           schemas_and_watermarks_are_checked, sinks_take_columns_by_name,
           a_mapping_of_columns_is_a_schema, a_connector_may_bring_its_schema,
           what_is_not_there_yet_is_said, unions_need_the_same_columns,
-          promises_beyond_the_weakest_link_are_faults, changes_of_a_row_may_not_overtake_each_other,
-          constants_bind_without_columns)
+          promises_beyond_the_weakest_link_are_faults, one_transaction_decides_about_checkpoints,
+          changes_of_a_row_may_not_overtake_each_other, constants_bind_without_columns)

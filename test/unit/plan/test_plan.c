@@ -337,6 +337,20 @@ START_TEST(regions_are_what_is_connected)
     nodes[2].on_error = nodes[4].on_error = JOB_DEAD_LETTER;
     ck_assert_uint_eq(plan_regions(&p, region), 2);
     ck_assert_mem_eq(region, ((uint32_t[]){0, 1, 0, 1, 0}), sizeof(region));
+    /* Or that write into the transaction that decides. */
+    struct sr_sink_type sink = {.decider = (const struct sr_decider_type *)&p};
+    p.dead_letter = NULL;
+    for (uint32_t i = 2; i < 5; i++) {
+        nodes[i] = (struct plan_node){.kind = PLAN_SINK, .guarantee = SR_EXACTLY_ONCE};
+        nodes[i].sink = &sink;
+        nodes[i].sink_caps.decider = i == 3 ? NULL : "target";
+    }
+    ck_assert_ptr_eq(plan_decider(&p), &nodes[2]);
+    ck_assert_uint_eq(plan_regions(&p, region), 2);
+    ck_assert_mem_eq(region, ((uint32_t[]){0, 1, 0, 1, 0}), sizeof(region));
+    nodes[2].guarantee = SR_AT_LEAST_ONCE;
+    ck_assert_ptr_eq(plan_decider(&p), &nodes[4]);
+    ck_assert_uint_eq(plan_regions(&p, region), 3);
     job.settings.failover.index = FAILOVER_FULL;
     ck_assert_uint_eq(plan_regions(&p, region), 1);
     ck_assert_mem_eq(region, ((uint32_t[]){0, 0, 0, 0, 0}), sizeof(region));
