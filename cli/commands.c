@@ -35,6 +35,8 @@ static const struct args_option options_run[] = {
     {"continue", NULL, 0, NULL, "start from the newest retained state of this job, if there is any"},
     {"drain", NULL, 0, NULL,
      "with --continue: at the end of the input close windows, take a last line without newline"},
+    {"pending", NULL, 0, "FATE",
+     "with --continue, when nobody can tell what became of a pending checkpoint: complete or drop"},
     {"fresh", NULL, 0, NULL, "start anew although an unfinished run left its state"},
     {"wait-lock", NULL, 0, "DURATION",
      "wait so long for a run of the job that is still going; else exit with 5"},

@@ -272,6 +272,12 @@ enum cli_exit command_run(struct cli *c, const struct args *a)
                         "run: --standby starts from the newest state; leave out "
                         "--from, --continue and --fresh");
     }
+    const char *fate = args_value(a, "pending");
+    if (fate && (!args_has(a, "continue") ||
+                 (strcmp(fate, "complete") != 0 && strcmp(fate, "drop") != 0))) {
+        return cli_fail(c, CLI_USAGE,
+                        "run: --pending belongs to --continue, and is complete or drop");
+    }
     if (args_has(a, "drain") && !args_has(a, "continue")) {
         return cli_fail(c, CLI_USAGE,
                         "run: --drain belongs to --continue; other bounded runs drain anyway");

@@ -147,7 +147,7 @@ static enum cli_exit run_check_unfinished(struct run *r, bool *is_over)
     if (rc == SR_EABSENT) return CLI_OK;
     if (rc != SR_OK) return cli_error(r->c, CLI_STATE, &err);
     if (e.damage) return cli_fail(r->c, CLI_STATE, "%s", e.damage);
-    if (e.end != MANIFEST_RUNNING && e.end != MANIFEST_SUSPENDED) return CLI_OK;
+    if (manifest_is_over(e.end)) return CLI_OK;
     int fd = -1;
     rc = rundir_connect(r->c, r->run_dir, r->loaded.job->id, &fd, &err);
     if (rc == SR_OK) (void)close(fd); /* only asked whether it is there */
@@ -335,6 +335,24 @@ static void run_say_begin(struct run *r)
     lease_start(&r->lease, r->store);
 }
 
+/* --pending: the user has looked at the target, and says what became of a checkpoint that neither
+ * the marker nor a row tells of any more. */
+static enum cli_exit run_settle(struct run *r, struct manifest **newest)
+{
+    struct sr_error err = {0};
+    const char *fate = args_value(r->args, "pending");
+    if (!fate) return CLI_OK;
+    if ((*newest)->end != MANIFEST_PENDING) {
+        return cli_fail(r->c, CLI_STATE, "--pending: checkpoint %" PRIu64 " is not pending",
+                        (*newest)->checkpoint);
+    }
+    bool is_kept = strcmp(fate, "complete") == 0;
+    sr_rc rc = (is_kept ? store_complete : store_drop)(r->store, (*newest)->checkpoint, &err);
+    if (rc == SR_OK) rc = store_load_newest(r->store, r->c->arena, newest, &err);
+    if (rc == SR_EABSENT) *newest = NULL;
+    return rc == SR_OK || rc == SR_EABSENT ? CLI_OK : cli_error(r->c, CLI_STATE, &err);
+}
+
 enum cli_exit run_open_store(struct run *r, bool *is_over)
 {
     struct sr_error err = {0};
@@ -364,6 +382,8 @@ enum cli_exit run_open_store(struct run *r, bool *is_over)
     if (rc != SR_OK) return cli_error(r->c, CLI_STATE, &err);
     /* Behind a crash: what this run has published, if it has. */
     if (!takes_any && newest->lineage != r->lineage) return CLI_OK;
+    enum cli_exit settled = takes_any ? run_settle(r, &newest) : CLI_OK;
+    if (settled != CLI_OK || !newest) return settled != CLI_OK ? settled : run_begin_again(r);
     r->restore = newest;
     r->lineage = newest->lineage;
     return CLI_OK;

@@ -11,9 +11,11 @@
 #define CHECKPOINTING_RETRY_US INT64_C(1000000) /* before a last checkpoint is tried again */
 
 /* Longer than this many at once nothing is ever pending: settings.c refuses more. */
-static uint32_t checkpointing_concurrent(const struct settings *set)
+static uint32_t checkpointing_concurrent(const struct supervise *s)
 {
+    const struct settings *set = &s->plan->job->settings;
     sr_assert(set->max_concurrent >= 1 && set->max_concurrent <= COORD_PENDING_MAX);
+    if (s->deciding.decider.node) return 1; /* its rows are in one transaction */
     return set->min_pause.us > 0 ? 1 : (uint32_t)set->max_concurrent; /* as Flink decides */
 }
 
@@ -26,10 +28,10 @@ void checkpointing_start(struct supervise *s, int64_t now_us)
                               .interval_us = set->interval.us > 0 ? set->interval.us : 0,
                               .timeout_us = set->timeout.us,
                               .min_pause_us = set->min_pause.us > 0 ? set->min_pause.us : 0,
-                              .concurrent_max = checkpointing_concurrent(set),
+                              .concurrent_max = checkpointing_concurrent(s),
                               .tolerable = set->tolerable_failures};
     coord_init(&k->coord, &conf, now_us);
-    sr_assert(k->runs == 0 && !k->stop);
+    sr_assert(k->runs == 0 && !k->stop && k->deciding == 0);
     k->showing = 0;
     k->showing_kind = COORD_CHECKPOINT;
     k->confirmed = 0;
@@ -69,9 +71,11 @@ static void checkpointing_answer(struct checkpointing *k, struct checkpoint_run 
 }
 
 /* Takes one away; whoever waits for it was answered before, or is now. */
-static void checkpointing_leave(struct checkpointing *k, struct checkpoint_run *run,
+static void checkpointing_leave(struct supervise *s, struct checkpoint_run *run,
                                 const struct sr_error *why)
 {
+    struct checkpointing *k = &s->ck;
+    if (run->is_hidden) store_savepoint_forget(s->conf.store, run->request->path);
     if (run->request) checkpointing_answer(k, run, why->rc, why);
     checkpointing_forget_saved(run);
     k->runs--;
@@ -85,11 +89,12 @@ void checkpointing_stop(struct supervise *s, const struct sr_error *why)
 {
     struct checkpointing *k = &s->ck;
     while (k->runs > 0) {
-        checkpointing_leave(k, k->run, why);
+        checkpointing_leave(s, k->run, why);
     }
     if (k->stop) supervise_answer(k->stop, why->rc, why); /* it was shown, and nothing followed */
     k->stop = NULL;
     k->showing = 0;
+    k->deciding = 0;
 }
 
 /* --- The manifest ----------------------------------------------------------------------------- */
@@ -105,15 +110,24 @@ static int checkpointing_compare(const void *a, const void *b)
     return x->part < y->part ? -1 : x->part > y->part;
 }
 
-static bool checkpointing_fill_parts(const struct checkpoint_run *run, struct arena *a,
-                                     struct manifest *m)
+/* `note`: of the decider; empty: the job has none. */
+static bool checkpointing_fill_parts(const struct checkpoint_run *run, const struct sr_out *note,
+                                     struct arena *a, struct manifest *m)
 {
+    m->parts = note->len > 0 ? 1 : 0;
     for (const struct report *r = run->saved; r; r = r->next) {
         m->parts += r->saved;
     }
     m->part = arena_array(a, m->parts, sizeof(*m->part));
     if (!m->part) return m->parts == 0;
     uint32_t i = 0;
+    if (note->len > 0) {
+        m->part[i++] = (struct manifest_part){.uid = DECIDER_PART,
+                                              .name = DECIDER_PART,
+                                              .parts = 1,
+                                              .bytes = note->data,
+                                              .len = note->len};
+    }
     for (const struct report *r = run->saved; r; r = r->next) {
         for (uint32_t p = 0; p < r->saved; p++) {
             m->part[i++] = (struct manifest_part){.uid = r->item[p].uid,
@@ -152,15 +166,16 @@ static bool checkpointing_fill_counters(const struct supervise *s, const struct 
 }
 
 static bool checkpointing_fill(const struct supervise *s, const struct checkpoint_run *run,
-                               struct arena *a, struct manifest *m)
+                               const struct sr_out *note, struct arena *a, struct manifest *m)
 {
     const struct job *job = s->plan->job;
+    const struct manifest *begin = supervise_begin_of(s);
     *m = (struct manifest){.version = MANIFEST_VERSION,
                            .end = MANIFEST_RUNNING,
                            .checkpoint = run->checkpoint,
                            .lineage = s->conf.lineage,
                            .attempt = store_attempt(s->conf.store),
-                           .parent = s->conf.restore ? s->conf.restore->checkpoint : 0,
+                           .parent = begin ? begin->checkpoint : 0,
                            .started_us = run->started_wall_us,
                            .ended_us = s->env->wall_us(s->env),
                            .job_id = job->id,
@@ -168,7 +183,7 @@ static bool checkpointing_fill(const struct supervise *s, const struct checkpoin
                            .description = job->description ? job->description : "",
                            .made_by = RUN_MADE_BY,
                            .max_parallelism = s->plan->max_parallelism};
-    return checkpointing_fill_parts(run, a, m) && checkpointing_fill_counters(s, run, a, m);
+    return checkpointing_fill_parts(run, note, a, m) && checkpointing_fill_counters(s, run, a, m);
 }
 
 /* --- Commands --------------------------------------------------------------------------------- */
@@ -221,23 +236,36 @@ static void checkpointing_inject(struct supervise *s, const struct coord_cmd *cm
     supervise_order(s);
 }
 
-/* Copies a savepoint out, then publishes the same as a checkpoint: sinks commit what it holds,
- * so the job must be able to go back to it by itself. */
-static sr_rc checkpointing_write(struct supervise *s, struct run_request *request,
+/* Copies a savepoint out; one that is not decided yet has no name so far. */
+static sr_rc checkpointing_write_savepoint(struct supervise *s, struct checkpoint_run *run,
+                                           struct manifest *m, struct arena *a,
+                                           struct sr_error *err)
+{
+    const char *path = NULL;
+    struct run_request *request = run->request;
+    bool is_hidden = s->deciding.decider.node != NULL;
+    m->kind = MANIFEST_SAVEPOINT;
+    sr_rc rc = (is_hidden ? store_savepoint_hidden : store_savepoint)(s->conf.store, request->dir,
+                                                                      m, a, &path, err);
+    /* Whatever became of a savepoint, nothing depends on it. */
+    if (rc == SR_EUNKNOWN || rc == SR_EFENCED) rc = err->rc = SR_EIO;
+    if (rc != SR_OK) return rc;
+    (void)snprintf(request->path, sizeof(request->path), "%s", path);
+    run->is_hidden = is_hidden;
+    m->kind = MANIFEST_CHECKPOINT;
+    return SR_OK;
+}
+
+/* A savepoint is then published as a checkpoint as well: sinks commit what it holds, so the job
+ * must be able to go back to it by itself. */
+static sr_rc checkpointing_write(struct supervise *s, struct checkpoint_run *run,
                                  struct manifest *m, struct arena *a, struct sr_error *err)
 {
-    if (request) {
-        const char *path = NULL;
-        m->kind = MANIFEST_SAVEPOINT;
-        sr_rc rc = store_savepoint(s->conf.store, request->dir, m, a, &path, err);
-        /* Whatever became of a savepoint, nothing depends on it. */
-        if (rc == SR_EUNKNOWN || rc == SR_EFENCED) rc = err->rc = SR_EIO;
-        if (rc != SR_OK) return rc;
-        (void)snprintf(request->path, sizeof(request->path), "%s", path);
-        m->kind = MANIFEST_CHECKPOINT;
-    }
+    sr_rc rc = run->request ? checkpointing_write_savepoint(s, run, m, a, err) : SR_OK;
+    if (rc != SR_OK) return rc;
+    if (s->deciding.decider.node) m->end = MANIFEST_PENDING;
     env_crash_point(s->env, "run: before publish");
-    sr_rc rc = store_publish(s->conf.store, m, err);
+    rc = store_publish(s->conf.store, m, err);
     if (rc == SR_OK) env_crash_point(s->env, "run: after publish");
     return rc;
 }
@@ -255,14 +283,20 @@ static struct run_phases checkpointing_phases(const struct checkpoint_run *run)
 }
 
 /* *fatal: nobody may go on, not even a restart. */
-static sr_rc checkpointing_store(struct supervise *s, const struct checkpoint_run *run, bool *fatal,
+static sr_rc checkpointing_store(struct supervise *s, struct checkpoint_run *run, bool *fatal,
                                  struct sr_error *err)
 {
     struct arena *a = arena_new();
+    struct sr_out note = bytes_out();
+    struct deciding *d = &s->deciding;
     struct manifest m;
     sr_rc rc = SR_OK;
     uint64_t bytes = 0;
-    if (!a || !checkpointing_fill(s, run, a, &m)) {
+    if (d->decider.node) {
+        rc = decider_note_save(&d->decider, run->checkpoint, d->decided, &note, err);
+        if (rc != SR_OK) goto out;
+    }
+    if (!a || !checkpointing_fill(s, run, &note, a, &m)) {
         rc = error_set(err, SR_ENOMEM, "out of memory for a checkpoint");
         goto out;
     }
@@ -270,7 +304,7 @@ static sr_rc checkpointing_store(struct supervise *s, const struct checkpoint_ru
         bytes += m.part[i].len;
     }
     int64_t start_us = s->env->mono_us(s->env);
-    rc = checkpointing_write(s, run->request, &m, a, err);
+    rc = checkpointing_write(s, run, &m, a, err);
     if (rc == SR_OK) {
         struct run_phases phases = checkpointing_phases(run);
         phases.store_us = s->env->mono_us(s->env) - start_us;
@@ -282,6 +316,7 @@ static sr_rc checkpointing_store(struct supervise *s, const struct checkpoint_ru
     }
 out:
     *fatal = rc == SR_EUNKNOWN || rc == SR_EFENCED;
+    bytes_free(&note);
     arena_free(a);
     return rc;
 }
@@ -329,7 +364,7 @@ static void checkpointing_show(struct supervise *s, const struct coord_cmd *cmd,
     }
     checkpointing_answer(k, run, SR_OK, NULL);
     while (k->runs > 0 && k->run[0].checkpoint <= cmd->checkpoint) {
-        checkpointing_leave(k, k->run, &older);
+        checkpointing_leave(s, k->run, &older);
     }
     crew_show(s->crew, cmd->checkpoint);
     supervise_order(s);
@@ -343,7 +378,7 @@ static void checkpointing_drop(struct supervise *s, const struct coord_cmd *cmd,
     struct checkpointing *k = &s->ck;
     struct checkpoint_run *run = checkpointing_find(k, cmd->checkpoint);
     sr_assert(run);
-    checkpointing_leave(k, run, why);
+    checkpointing_leave(s, run, why);
     mutex_lock(s->lock);
     s->shown.checkpoints_failed++;
     struct sr_error told; /* cuts what is too long */
@@ -356,6 +391,7 @@ static void checkpointing_drop(struct supervise *s, const struct coord_cmd *cmd,
             (unsigned long long)cmd->checkpoint, why->words, (long long)k->coord.failures);
     k->last_retry_us = now_us + CHECKPOINTING_RETRY_US;
     if (cmd->kind == COORD_LAST) k->has_lost_last = true;
+    decider_drop(&s->deciding.decider, cmd->checkpoint);
     crew_drop(s->crew, cmd->checkpoint);
     supervise_order(s);
 }
@@ -433,6 +469,21 @@ static sr_rc checkpointing_declined(struct supervise *s, struct report *r, struc
     return rc;
 }
 
+/* It is published, and what becomes of it is the target's to say: it can only become complete now,
+ * or the attempt ends. */
+static sr_rc checkpointing_pend(struct supervise *s, uint64_t checkpoint)
+{
+    struct checkpointing *k = &s->ck;
+    env_crash_point(s->env, "run: pending was published");
+#ifdef MUTANT_SHOW_UNDECIDED /* other sinks commit what may still be dropped */
+    crew_show(s->crew, checkpoint);
+    supervise_order(s);
+#endif
+    k->deciding = checkpoint;
+    k->decide_us = s->env->mono_us(s->env);
+    return SR_OK;
+}
+
 sr_rc checkpointing_saved(struct supervise *s, struct report *r, struct sr_error *err)
 {
     struct checkpointing *k = &s->ck;
@@ -450,6 +501,9 @@ sr_rc checkpointing_saved(struct supervise *s, struct report *r, struct sr_error
     run->saved = r;
     struct coord_cmd cmd = coord_saved(&k->coord, r->checkpoint);
     if (cmd.what != COORD_STORE) return SR_OK;
+#ifdef MUTANT_PENDING_LATE /* the transaction is committed before the store knows of it */
+    if (s->deciding.decider.node) return checkpointing_pend(s, cmd.checkpoint);
+#endif
     bool is_fatal;
     struct sr_error why = {.rc = SR_OK};
     sr_rc rc = checkpointing_store(s, run, &is_fatal, &why);
@@ -457,10 +511,67 @@ sr_rc checkpointing_saved(struct supervise *s, struct report *r, struct sr_error
         *err = why;
         return error_wrap(err, "checkpoint %llu", (unsigned long long)cmd.checkpoint);
     }
+    if (rc == SR_OK && s->deciding.decider.node) return checkpointing_pend(s, cmd.checkpoint);
     int64_t now_us = s->env->mono_us(s->env);
     cmd = coord_stored(&k->coord, cmd.checkpoint, rc == SR_OK, now_us);
     return checkpointing_do(s, &cmd, now_us, &why, err);
 }
+
+/* --- What is pending -------------------------------------------------------------------------- */
+
+/* The transaction was committed, and the store knows: the savepoint gets its name. One that cannot
+ * have it has failed, but not its checkpoint. */
+static void checkpointing_keep_savepoint(struct supervise *s, struct checkpoint_run *run)
+{
+    struct sr_error why = {.rc = SR_OK};
+    if (!run->is_hidden) return;
+    run->is_hidden = false;
+    sr_rc rc = store_savepoint_keep(s->conf.store, run->request->path, &why);
+    if (rc == SR_OK) return;
+    (void)error_wrap(&why, "checkpoint %llu holds the same, and is complete",
+                     (unsigned long long)run->checkpoint);
+    checkpointing_answer(&s->ck, run, rc, &why);
+}
+
+static sr_rc checkpointing_decided(struct supervise *s, int64_t now_us, struct sr_error *err)
+{
+    struct checkpointing *k = &s->ck;
+    uint64_t n = k->deciding;
+    struct sr_error none = {.rc = SR_OK};
+    env_crash_point(s->env, "run: decided");
+#ifdef MUTANT_PENDING_LATE
+    bool is_fatal;
+    if (checkpointing_store(s, checkpointing_find(k, n), &is_fatal, err) != SR_OK) return err->rc;
+#endif
+#ifdef MUTANT_DECIDER_UNFENCED /* who was taken over disturbs who took over */
+    (void)decider_renew(&s->deciding.decider, err);
+#endif
+    sr_rc rc = store_complete(s->conf.store, n, err); /* looks at the fence */
+    if (rc == SR_OK) rc = decider_renew(&s->deciding.decider, err);
+    if (rc != SR_OK) return error_wrap(err, "checkpoint %llu", (unsigned long long)n);
+    k->deciding = 0;
+    s->deciding.decided = n;
+    checkpointing_keep_savepoint(s, checkpointing_find(k, n));
+    struct coord_cmd cmd = coord_stored(&k->coord, n, true, now_us);
+    return checkpointing_do(s, &cmd, now_us, &none, err);
+}
+
+sr_rc checkpointing_decide(struct supervise *s, int64_t now_us, struct sr_error *err)
+{
+    struct checkpointing *k = &s->ck;
+    if (k->deciding == 0) return SR_OK;
+    switch (decider_decide(&s->deciding.decider, k->deciding, &k->decide_us, err)) {
+    case DECIDER_DONE:
+        return checkpointing_decided(s, now_us, err);
+    case DECIDER_BUSY:
+        return SR_OK;
+    case DECIDER_FAILED:
+        break;
+    }
+    return error_wrap(err, "checkpoint %llu", (unsigned long long)k->deciding);
+}
+
+/* --- What was shown --------------------------------------------------------------------------- */
 
 /* The task has committed what is being shown. */
 static void checkpointing_confirm(struct supervise *s, uint32_t task, uint64_t checkpoint)
@@ -563,6 +674,7 @@ sr_rc checkpointing_step(struct supervise *s, int64_t now_us, struct sr_error *e
 int64_t checkpointing_due(const struct supervise *s)
 {
     int64_t due = coord_due_us(&s->ck.coord);
+    if (s->ck.deciding != 0 && s->ck.decide_us < due) due = s->ck.decide_us;
     bool is_ending = s->goal != GOAL_RUN && s->goal != GOAL_STOP;
     if (is_ending && s->ck.coord.pendings == 0 && s->ck.showing_kind != COORD_LAST &&
         s->ck.last_retry_us < due) {

@@ -61,8 +61,9 @@ bool regions_may_lay_down(const struct supervise *s, uint32_t region)
 {
     /* Watermark +infinity cannot be taken back, nor what a job did that heads for its end. */
     bool is_draining = s->ck.stop && s->ck.stop->is_drain;
+    /* Nobody knows which checkpoint it would begin with while one is pending. */
     return region != CREW_ALL && s->regions > 1 && s->phase == PHASE_RUNNING &&
-           s->goal == GOAL_RUN && !is_draining;
+           s->goal == GOAL_RUN && !is_draining && s->ck.deciding == 0;
 }
 
 void regions_lay_down(struct supervise *s, uint32_t region, const struct sr_error *why,
@@ -78,6 +79,7 @@ void regions_lay_down(struct supervise *s, uint32_t region, const struct sr_erro
         s->ended -= c->told[i].has_ended ? 1 : 0;
     }
     crew_close(c, region);
+    deciding_close(s, region);
     s->region[region].resume_us = resume_us;
     s->down++;
     mutex_lock(s->lock);
@@ -88,6 +90,9 @@ void regions_lay_down(struct supervise *s, uint32_t region, const struct sr_erro
 static void regions_raise_one(struct supervise *s, uint32_t region)
 {
     struct sr_error err = {.rc = SR_OK};
+    enum decider_did did = deciding_settle(s, region, &s->region[region].resume_us, &err);
+    if (did == DECIDER_BUSY && !atomic_load(&s->ask_suspend)) return;
+    if (did == DECIDER_BUSY) (void)error_set(&err, SR_EBUSY, "its target was not ready");
     env_crash_point(s->env, "run: before a restart");
     s->down--;
     mutex_lock(s->lock);
@@ -96,7 +101,7 @@ static void regions_raise_one(struct supervise *s, uint32_t region)
     s->region[region].shown.is_down = false;
     mutex_unlock(s->lock);
     supervise_carry(s);
-    sr_rc rc = supervise_open(s, region, &err);
+    sr_rc rc = did == DECIDER_DONE ? supervise_open(s, region, &err) : err.rc;
     if (rc == SR_OK) {
         checkpointing_raise(s, region);
         rc = s->sched->start(s->sched, s->crew, region, &err);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/base/error.h"
+#include "engine/run/decider.h"
 
 static bool restore_is_part(const struct manifest_part *p, const char *uid, const char *name)
 {
@@ -17,6 +18,7 @@ static bool restore_is_part(const struct manifest_part *p, const char *uid, cons
 static bool restore_is_claimed(const struct plan *p, const struct manifest_part *part)
 {
     if (strncmp(part->name, "gate", 4) == 0) return true;
+    if (strcmp(part->name, DECIDER_PART) == 0) return true; /* pending ones were settled */
     if (p->dead_letter && strcmp(p->dead_letter->node.uid, part->uid) == 0) return true;
     for (uint32_t i = 0; i < p->nodes; i++) {
         const struct plan_node *n = &p->node[i];

@@ -42,6 +42,9 @@
     X("run: before retain")               \
     X("run: after retain")                \
     X("run: after a restored commit")     \
+    X("run: pending was published")       \
+    X("run: decided")                     \
+    X("run: settled what was pending")    \
     X("run: tasks opened")                \
     X("run: before a restart")            \
     X("run: before the end")

@@ -159,6 +159,7 @@ sr_rc sink_open(struct sink *s, const struct sink_conf *conf, struct sr_error *e
     s->open.format_conf = n->format_conf;
     s->open.keyed = n->keyed ? &n->keyed->how : NULL;
     s->open.uid = n->uid;
+    if (!plan_is_decided(n)) s->open.decider = NULL;
     s->open.ask_checkpoint = sink_ask;
     s->open.engine = s;
     s->open.refuse = sink_refuse_late;

@@ -39,14 +39,16 @@ static void supervise_set_state(struct supervise *s, enum run_state state)
 
 /* --- An attempt ------------------------------------------------------------------------------- */
 
-/* The manifest that the attempt begins with: the newest checkpoint that this process published,
- * else what the caller gave. */
-static sr_rc supervise_find_restore(struct supervise *s, const struct manifest **out,
-                                    struct sr_error *err)
+const struct manifest *supervise_begin_of(const struct supervise *s)
+{
+    return s->deciding.is_back ? s->deciding.back : s->conf.restore;
+}
+
+sr_rc supervise_find_restore(struct supervise *s, const struct manifest **out, struct sr_error *err)
 {
     arena_free(s->restored);
     s->restored = NULL;
-    *out = s->conf.restore;
+    *out = supervise_begin_of(s);
     if (s->ck.published == 0) return SR_OK;
     s->restored = arena_new();
     if (!s->restored) return error_set(err, SR_ENOMEM, "out of memory");
@@ -68,13 +70,12 @@ static void supervise_wake(void *ctx)
     parker_wake(s->parker);
 }
 
-/* A new number for what comes, so that what an attempt left behind is told from it; and what it
- * begins with. */
-static sr_rc supervise_renew(struct supervise *s, const struct manifest **restore,
-                             struct sr_error *err)
+sr_rc supervise_next_attempt(struct supervise *s, struct sr_error *err)
 {
-    sr_rc rc = s->shown.restarts > 0 ? store_next_attempt(s->conf.store, err) : SR_OK;
-    return rc == SR_OK ? supervise_find_restore(s, restore, err) : rc;
+    bool is_first = s->shown.restarts == 0 && !s->has_run;
+    sr_rc rc = is_first || s->is_renewed ? SR_OK : store_next_attempt(s->conf.store, err);
+    s->is_renewed = rc == SR_OK;
+    return rc;
 }
 
 static struct crew_conf supervise_crew(const struct supervise *s, const struct manifest *restore,
@@ -96,6 +97,7 @@ static struct crew_conf supervise_crew(const struct supervise *s, const struct m
                                             .attempt = store_attempt(s->conf.store),
                                             .checkpoint = restore ? restore->checkpoint : 0,
                                             .redo_dir = redo_dir,
+                                            .decider = s->deciding.decider.instance,
                                             .is_uncheckpointed = is_uncheckpointed,
                                             .is_bounded = s->plan->is_bounded}};
 }
@@ -104,7 +106,9 @@ sr_rc supervise_open(struct supervise *s, uint32_t region, struct sr_error *err)
 {
     const struct manifest *restore = NULL;
     sr_rc rc = blame_open(s, err);
-    if (rc == SR_OK) rc = supervise_renew(s, &restore, err);
+    if (rc == SR_OK) rc = supervise_next_attempt(s, err);
+    s->is_renewed = false;
+    if (rc == SR_OK) rc = deciding_restore(s, region, &restore, err);
     if (rc != SR_OK) return rc;
     const char *redo_dir = NULL; /* right for a store that dies with the process */
     if (store_is_durable(s->conf.store)) {
@@ -137,6 +141,7 @@ static void supervise_close(struct supervise *s, const struct sr_error *why)
     regions_watch(s, CREW_ALL, false);
     crew_free(s->crew);
     s->crew = NULL;
+    deciding_close(s, CREW_ALL);
     s->down = 0;
     mutex_lock(s->lock);
     for (uint32_t i = 0; i < s->regions; i++) {
@@ -306,11 +311,30 @@ void supervise_failed(struct supervise *s, uint32_t region, const struct sr_erro
 
 /* --- Running ---------------------------------------------------------------------------------- */
 
-static void supervise_start_attempt(struct supervise *s)
+/* The target of a decider is waited for. */
+static void supervise_wait_to_start(struct supervise *s)
+{
+    struct sr_error why;
+    if (atomic_load(&s->ask_cancel)) {
+        supervise_finish(s, RUN_CANCELED, NULL);
+    } else if (atomic_load(&s->ask_suspend)) {
+        (void)error_set(&why, SR_EBUSY, "it was waiting for the target of sink '%s'",
+                        s->deciding.decider.node->step);
+        supervise_finish(s, RUN_UNSAVED, &why);
+    }
+}
+
+/* *due_us: when to call again, if it has not begun. */
+static void supervise_start_attempt(struct supervise *s, int64_t *due_us)
 {
     struct sr_error err = {.rc = SR_OK};
     s->drained = s->ended = 0;
-    sr_rc rc = supervise_open(s, CREW_ALL, &err);
+    enum decider_did did = deciding_settle(s, CREW_ALL, due_us, &err);
+    if (did == DECIDER_BUSY) {
+        supervise_wait_to_start(s);
+        return;
+    }
+    sr_rc rc = did == DECIDER_DONE ? supervise_open(s, CREW_ALL, &err) : err.rc;
     if (rc == SR_OK) {
         int64_t now_us = s->env->mono_us(s->env);
         checkpointing_start(s, now_us);
@@ -457,7 +481,8 @@ static void supervise_run_on(struct supervise *s, int64_t now_us)
         return;
     }
     struct sr_error err = {.rc = SR_OK};
-    if (checkpointing_step(s, now_us, &err) != SR_OK) {
+    if (checkpointing_decide(s, now_us, &err) != SR_OK ||
+        checkpointing_step(s, now_us, &err) != SR_OK) {
         supervise_failed(s, CREW_ALL, &err, BLAME_NOBODY);
     } else if (s->goal == GOAL_SUSPEND && s->ck.has_lost_last) {
         (void)error_set(&err, SR_EIO, "%s", s->shown.checkpoint_failure);
@@ -493,9 +518,10 @@ static bool supervise_must_save(const struct supervise *s)
 bool supervise_step(struct supervise *s, int64_t *due_us)
 {
     int64_t now_us = s->env->mono_us(s->env);
+    *due_us = now_us;
     switch (s->phase) {
     case PHASE_STARTING:
-        supervise_start_attempt(s);
+        supervise_start_attempt(s, due_us);
         break;
     case PHASE_RUNNING:
         supervise_run_on(s, now_us);
@@ -506,7 +532,7 @@ bool supervise_step(struct supervise *s, int64_t *due_us)
     case PHASE_ENDED:
         break;
     }
-    *due_us = now_us;
+    if (s->phase != PHASE_STARTING) *due_us = now_us;
     if (s->phase == PHASE_RUNNING && !supervise_must_save(s)) {
         *due_us = s->down > 0 ? regions_due(s) : checkpointing_due(s);
     }
@@ -533,6 +559,7 @@ sr_rc supervise_new(struct supervise **out, const struct run_conf *conf, struct 
     s->last_counts = calloc(s->plan->nodes, sizeof(*s->last_counts));
     sr_rc rc = s->last_counts ? SR_OK : error_set(err, SR_ENOMEM, "out of memory");
     if (rc == SR_OK) rc = regions_init(s, err);
+    if (rc == SR_OK) rc = deciding_init(s, err);
     if (rc == SR_OK) rc = parker_new(&s->parker, err);
     if (rc == SR_OK) rc = mutex_new(&s->lock, err);
     if (rc == SR_OK) {
@@ -552,6 +579,7 @@ void supervise_free(struct supervise *s)
         supervise_close(s, &over);
     }
     blame_close(s);
+    deciding_free(s);
     sched_threads_free(s->own_sched);
     arena_free(s->restored);
     arena_free(s->names);

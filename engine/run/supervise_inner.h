@@ -25,6 +25,7 @@
 
 #include "engine/ckpt/coord.h"
 #include "engine/run/carry.h"
+#include "engine/run/decider.h"
 #include "engine/run/poison.h"
 #include "engine/run/restart.h"
 #include "engine/run/sched.h"
@@ -52,6 +53,7 @@ struct checkpoint_run {
     int64_t started_wall_us, started_us;
     struct report *saved;        /* a list */
     struct run_request *request; /* the savepoint that it is for; NULL: none */
+    bool is_hidden;              /* that is written, and gets its name once it is decided */
 };
 
 /* Checkpoints that are on the way, and the one that is being shown. */
@@ -69,6 +71,31 @@ struct checkpointing {
     int64_t last_retry_us; /* when a last checkpoint may be asked for again */
     bool is_wanted;        /* a sink asked for one soon */
     bool has_lost_last;    /* the last checkpoint failed */
+    uint64_t deciding;     /* published as pending: nothing else begins before it is decided; 0 */
+    int64_t decide_us;     /* when to ask again */
+};
+
+/* From the opening of a decider to where the attempt may begin: deciding.c. */
+enum deciding_step {
+    DECIDING_CLOSED,
+    DECIDING_RECOVER, /* older attempts are ended, the marker is read */
+    DECIDING_LOOK,    /* the marker is gone: a row must tell what became of what is pending */
+    DECIDING_BASE,    /* a marker is put where none is */
+    DECIDING_SETTLED
+};
+
+struct deciding {
+    struct decider decider; /* decider.node NULL: the job has none, and nothing else is used */
+    uint32_t region;        /* of the sinks that share it */
+    enum deciding_step step;
+    struct sr_marker marker;
+    bool has_restore; /* what the attempt begins with: */
+    const struct manifest *restore;
+    struct decider_note note; /* of it */
+    uint64_t decided;         /* the checkpoint that was decided last, or began the lineage */
+    bool is_back;             /* what the caller gave is gone; `back` is what was before it */
+    struct arena *back_arena;
+    const struct manifest *back;
 };
 
 struct supervise {
@@ -91,6 +118,8 @@ struct supervise {
     int64_t resume_us;      /* PAUSING: until then */
     struct arena *restored; /* of the manifest that the attempt began with; NULL: conf.restore */
     struct checkpointing ck;
+    struct deciding deciding;
+    bool is_renewed;                 /* the attempt that is being opened has its number */
     struct arena *names;             /* of regions */
     struct supervise_region *region; /* by number; there are plan_regions */
     uint32_t regions;
@@ -124,6 +153,23 @@ sr_rc checkpointing_step(struct supervise *s, int64_t now_us, struct sr_error *e
 int64_t checkpointing_due(const struct supervise *s);
 /* The last checkpoint or the one of a stop was shown, and all sinks have committed. */
 bool checkpointing_is_over(const struct supervise *s);
+
+/* What is pending and was published is asked about again. SR_OK, or the job fails. */
+sr_rc checkpointing_decide(struct supervise *s, int64_t now_us, struct sr_error *err);
+
+/* --- deciding.c ------------------------------------------------------------------------------- */
+
+sr_rc deciding_init(struct supervise *s, struct sr_error *err); /* behind regions_init */
+void deciding_free(struct supervise *s);
+/* Before a region, or CREW_ALL, is opened: what is pending becomes complete or goes. DECIDER_BUSY:
+ * again at *until_us. */
+enum decider_did deciding_settle(struct supervise *s, uint32_t region, int64_t *until_us,
+                                 struct sr_error *err);
+/* What it then begins with; NULL: at the beginning. */
+sr_rc deciding_restore(struct supervise *s, uint32_t region, const struct manifest **out,
+                       struct sr_error *err);
+/* With the region's tasks, behind them. */
+void deciding_close(struct supervise *s, uint32_t region);
 
 /* --- blame.c ---------------------------------------------------------------------------------- */
 
@@ -159,7 +205,13 @@ int64_t regions_due(const struct supervise *s); /* INT64_MAX: none is down */
 void supervise_order(struct supervise *s); /* wakes the workers */
 /* What is known of restarts goes to where the next process finds it. */
 void supervise_carry(struct supervise *s);
-/* Opens the tasks of a region, or of CREW_ALL, from the newest checkpoint. */
+/* The newest checkpoint that this process published or settled, else what the run began with. */
+sr_rc supervise_find_restore(struct supervise *s, const struct manifest **out,
+                             struct sr_error *err);
+const struct manifest *supervise_begin_of(const struct supervise *s); /* NULL: nothing */
+/* A new number for what comes, so that what an attempt left behind is told from it; once. */
+sr_rc supervise_next_attempt(struct supervise *s, struct sr_error *err);
+/* Opens the tasks of a region, or of CREW_ALL, from the newest checkpoint, once it is settled. */
 sr_rc supervise_open(struct supervise *s, uint32_t region, struct sr_error *err);
 /* Decides what becomes of the job, after a failure of a region or, with CREW_ALL, of none. */
 void supervise_failed(struct supervise *s, uint32_t region, const struct sr_error *why,
