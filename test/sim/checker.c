@@ -224,6 +224,7 @@ static void checker_read(struct world *w, enum scene_sink sink, bool is_twin, st
         checker_read_sqlite(w, is_twin ? "/twin/out.db" : "/out/out.db", out);
         break;
     case SCENE_REMOTE:
+    case SCENE_LEDGER:
         for (uint32_t i = 0; i < w->remote.rows; i++) {
             lines_add(out, w->remote.row[i], strlen(w->remote.row[i]));
         }

@@ -315,6 +315,20 @@ static bool life_run(struct life *l, uint64_t until)
 
 #define LIFE_MIDDLE 800u /* steps: about half a life of a small job */
 
+/* Points that only jobs with a decider come to. */
+static bool life_is_decided(const char *point)
+{
+    static const char *const decided[] = {"store: pending made complete", "store: pending dropped",
+                                          "run: pending was published", "run: decided",
+                                          "run: settled what was pending"};
+    for (size_t i = 0; i < sizeof(decided) / sizeof(decided[0]); i++) {
+        if (strcmp(point, decided[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Can a process in this scene come to the point? */
 static bool life_can_reach(const struct scene *s, const char *point)
 {
@@ -330,6 +344,9 @@ static bool life_can_reach(const struct scene *s, const char *point)
                                             "store: trash removed"};
     static const char *const sqlite[] = {"store: transaction begun", "store: rows inserted",
                                          "store: transaction committed"};
+    if (life_is_decided(point)) {
+        return s->sink == SCENE_LEDGER;
+    }
     for (size_t i = 0; i < sizeof(directory) / sizeof(directory[0]); i++) {
         if (strcmp(point, directory[i]) == 0) {
             return !s->has_sqlite_store;
@@ -347,9 +364,11 @@ static bool life_can_reach(const struct scene *s, const char *point)
 static void life_doom_at_point(struct life *l)
 {
     struct world *w = l->world;
+    bool is_late = w->scene.sink == SCENE_LEDGER && world_below(w, 2) == 0;
     do {
         w->die_at = world_below(w, world_points_known);
-    } while (!life_can_reach(&w->scene, world_points[w->die_at].name));
+    } while (!life_can_reach(&w->scene, world_points[w->die_at].name) ||
+             (is_late && !life_is_decided(world_points[w->die_at].name)));
     const char *name = world_points[w->die_at].name;
     if (strncmp(name, "store: savepoint", 16) == 0) {
         l->ask = world_below(w, 2) == 0 ? LIFE_ASK_SAVEPOINT : LIFE_ASK_STOP;
@@ -359,6 +378,8 @@ static void life_doom_at_point(struct life *l)
         l->ask_step = 1 + world_below(w, LIFE_MIDDLE);
     } else if (strcmp(name, "run: before a restart") == 0) {
         w->scene.source_ppm = w->scene.source_ppm > 0 ? w->scene.source_ppm : 20000;
+    } else if (strcmp(name, "store: pending dropped") == 0) {
+        w->scene.remote_ppm = 800000; /* so that there is something to drop */
     } else if (strcmp(name, "store: moved to trash") == 0) {
         w->scene.interval_ms = 10; /* so that there is something to throw away */
         w->scene.retained = 1;

@@ -28,6 +28,7 @@ static void scene_draw_faults(struct scene *s)
 {
     uint64_t seed = s->seed;
     s->loses_power = scene_draw(seed, 20, 3) > 0;
+    s->forgets_rows = scene_draw(seed, 50, 2) == 0;
     s->sets_clock = scene_draw(seed, 48, s->is_proctime ? 2 : 6) == 0;
     s->is_rotting = scene_draw(seed, 26, 2) == 0;
     s->disk_ppm = scene_draw(seed, 21, 4) == 0 ? 500 : 0;
@@ -71,6 +72,7 @@ struct scene scene_of(uint64_t seed)
         s.quiet_ms = 20 + scene_draw(seed, 46, 2000);
     }
     scene_draw_faults(&s);
+    if (s.shape != SCENE_COUNTS && scene_draw(seed, 49, 4) == 0) s.sink = SCENE_LEDGER;
     s.has_twin = !s.has_bad_rows && scene_draw(seed, 47, 3) == 0;
     s.twin_sink = s.sink == SCENE_PARTS || s.sink == SCENE_FILE || s.shape == SCENE_COUNTS
                       ? SCENE_SQLITE
@@ -80,7 +82,7 @@ struct scene scene_of(uint64_t seed)
 }
 
 static const char *const scene_shapes[] = {"rows", "counts", "windows"};
-static const char *const scene_sinks[] = {"parts", "file", "sqlite", "remote", "staged"};
+static const char *const scene_sinks[] = {"parts", "file", "sqlite", "remote", "staged", "ledger"};
 
 void scene_print(const struct scene *s, FILE *to)
 {
@@ -275,6 +277,9 @@ static void scene_add_sink(const struct scene *s, enum scene_sink sink, const ch
         break;
     case SCENE_STAGED:
         scene_add(t, "    connector: staged\n");
+        break;
+    case SCENE_LEDGER:
+        scene_add(t, "    connector: ledger\n");
         break;
     }
     scene_add(t, "    sink.delivery-guarantee: exactly-once\n");

@@ -21,7 +21,8 @@ enum scene_sink {
     SCENE_FILE,   /* filesystem, one plain file: shape A, at the end only */
     SCENE_SQLITE, /* sqlite: shape C */
     SCENE_REMOTE, /* a service that outlives every crash and answers as it likes: shape C */
-    SCENE_STAGED  /* files prepared under another name, renamed by the commit: shape A */
+    SCENE_STAGED, /* files prepared under another name, renamed by the commit: shape A */
+    SCENE_LEDGER  /* a target whose transactions decide about checkpoints: shape B */
 };
 
 struct scene {
@@ -51,6 +52,7 @@ struct scene {
     /* Faults, in lives that are to be disturbed. */
     uint32_t disk_ppm, space_ppm, sync_ppm; /* chances of a disk call to fail */
     uint32_t source_ppm, remote_ppm;        /* of a poll, of a commit */
+    bool forgets_rows;                      /* a ledger: what was written cannot be looked at */
     bool is_rotting;                        /* stored bytes go bad often */
     bool sets_clock;                        /* by seconds to years, forwards and back */
     bool loses_power;                       /* crashes may lose what was not synced */

@@ -57,7 +57,14 @@ static enum life_end sim_haunted(struct world *w, uint32_t i, struct history *h)
     const struct scene *s = &scene;
     struct history ignored = *h;
     struct life *old = life_begin(w, s->parallelism[i], &ignored);
-    enum life_end end = life_go_on(old, 1 + world_below(w, 800));
+    /* While its target decides, and who takes its place has not come to the target yet. */
+    bool is_early = s->sink == SCENE_LEDGER && world_below(w, 2) == 0;
+    uint64_t steps = 1 + world_below(w, 800);
+    enum life_end end = LIFE_GOES_ON;
+    while (end == LIFE_GOES_ON && steps > 0 && !(is_early && w->is_deciding)) {
+        end = life_go_on(old, is_early ? 1 : steps);
+        steps -= is_early ? 1 : steps;
+    }
     if (end != LIFE_GOES_ON) {
         life_close(old);
         *h = ignored;
@@ -66,7 +73,7 @@ static enum life_end sim_haunted(struct world *w, uint32_t i, struct history *h)
     world_trace(w, "frozen", 0, 0);
     disk_break_locks(w->disk);
     struct life *new = life_begin(w, s->parallelism[i], h);
-    end = life_go_on(new, 1 + world_below(w, 800));
+    end = life_go_on(new, is_early ? 0 : 1 + world_below(w, 800));
     if (end == LIFE_GOES_ON) {
         world_trace(w, "thawed", 0, 0);
         w->is_zombie = w->was_haunted = true;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "test/sim/plugin.h"
+#include "test/sim/sim_rows.h"
 #include "test/sim/world.h"
 
 #define SIM_NAME_MAX 200u
@@ -21,8 +21,7 @@ struct sim_sink {
     char dir[SIM_NAME_MAX];
     uint64_t lineage, attempt;
     uint32_t part;
-    char *text;
-    size_t len, room;
+    struct sim_rows rows;
 };
 
 struct sim_sink_conf {
@@ -43,7 +42,7 @@ static long long sim_value(const struct sr_column *c, uint32_t r)
                                         : ((const int64_t *)c->values)[r];
 }
 
-static void sim_add_row(struct sim_sink *s, const struct sr_view *v, uint32_t r, char mark)
+static void sim_add_row(struct sim_rows *s, const struct sr_view *v, uint32_t r, char mark)
 {
     if (s->room - s->len < v->cols * 24 + 8) {
         s->room = s->room * 2 + v->cols * 24 + 8;
@@ -59,9 +58,8 @@ static void sim_add_row(struct sim_sink *s, const struct sr_view *v, uint32_t r,
     s->text[s->len++] = '\n';
 }
 
-/* Sometimes takes only some rows, sometimes none. */
-static sr_rc sim_write(struct sim_sink *s, const struct sr_view *v, uint32_t from, uint32_t *done,
-                       struct sr_wait *wait, bool has_marks)
+sr_rc sim_rows_write(struct sim_rows *s, const struct sr_view *v, uint32_t from, uint32_t *done,
+                     struct sr_wait *wait, bool has_marks)
 {
     struct world *w = world_now;
     uint32_t count = v->picked - from;
@@ -85,14 +83,14 @@ static sr_rc staged_write(void *sink, const struct sr_view *v, uint32_t from, ui
                           struct sr_wait *wait, struct sr_error *err)
 {
     (void)err;
-    return sim_write(sink, v, from, done, wait, false);
+    return sim_rows_write(&((struct sim_sink *)sink)->rows, v, from, done, wait, false);
 }
 
 static sr_rc remote_write(void *sink, const struct sr_view *v, uint32_t from, uint32_t *done,
                           struct sr_wait *wait, struct sr_error *err)
 {
     (void)err;
-    return sim_write(sink, v, from, done, wait, true);
+    return sim_rows_write(&((struct sim_sink *)sink)->rows, v, from, done, wait, true);
 }
 
 /* --- Files ------------------------------------------------------------------------------------ */
@@ -111,7 +109,7 @@ static sr_rc sim_store(struct sim_sink *s, const char *path, struct sr_error *er
     if (rc != SR_OK) {
         return rc;
     }
-    rc = f->write(file, s->text, s->len, 0, err);
+    rc = f->write(file, s->rows.text, s->rows.len, 0, err);
     if (rc == SR_OK) {
         rc = f->sync(file, err);
     }
@@ -176,7 +174,7 @@ static sr_rc sim_prepare(struct sim_sink *s, uint64_t checkpoint, const char *pr
         *wait = (struct sr_wait){.fd = -1, .until_us = w->now_us + world_below(w, 3000)};
         return SR_EBUSY;
     }
-    if (s->len == 0) {
+    if (s->rows.len == 0) {
         return SR_OK;
     }
     char name[SIM_NAME_MAX], path[SIM_NAME_MAX * 2];
@@ -189,7 +187,7 @@ static sr_rc sim_prepare(struct sim_sink *s, uint64_t checkpoint, const char *pr
         rc = notes->add(notes, SR_NOTE_COMMIT, note);
     }
     if (rc == SR_OK) {
-        s->len = 0;
+        s->rows.len = 0;
     }
     return rc;
 }
@@ -269,6 +267,13 @@ static void remote_row(struct world *w, const char *line)
     }
     free(r->row[i]);
     r->row[i] = strdup(line + 1);
+}
+
+void sim_remote_row(const char *row)
+{
+    char line[SIM_NAME_MAX];
+    (void)snprintf(line, sizeof(line), "+%s", row);
+    remote_row(world_now, line);
 }
 
 static void remote_apply(struct world *w, uint64_t id, char *text)
@@ -360,7 +365,7 @@ static sr_rc remote_recover(void *sink, const struct sr_bytes *live, uint32_t co
     return sim_recover(sink, "remote-", live, count, err);
 }
 
-static void sim_sink_close(void *sink) { free(((struct sim_sink *)sink)->text); }
+static void sim_sink_close(void *sink) { free(((struct sim_sink *)sink)->rows.text); }
 
 /* --- Types ------------------------------------------------------------------------------------ */
 
@@ -415,7 +420,7 @@ const struct sr_sink_type remote_sink_type = {
 
 static const struct sr_source_type *const sim_sources[] = {&sim_source_type, NULL};
 static const struct sr_sink_type *const sim_sink_types[] = {&remote_sink_type, &staged_sink_type,
-                                                            NULL};
+                                                            &ledger_sink_type, NULL};
 
 const struct sr_plugin sim_plugin = {
     .abi_major = SR_ABI_MAJOR,

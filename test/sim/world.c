@@ -1,5 +1,6 @@
 #include "test/sim/world.h"
 
+#include <sqlite3.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -176,12 +177,30 @@ static uint32_t world_find_file(struct world *w, const char *dir, uint32_t n, ch
     return found;
 }
 
+#define WORLD_AROUND 8u
+
+static void world_look_around(const uint8_t *bytes, uint64_t size, struct rot *rot)
+{
+    uint64_t from = rot->at < WORLD_AROUND ? 0 : rot->at - WORLD_AROUND;
+    uint64_t to = size - rot->at <= WORLD_AROUND ? size : rot->at + WORLD_AROUND + 1;
+    rot->before = hash64(bytes + from, rot->at - from, 1);
+    rot->behind = hash64(bytes + rot->at + 1, to - rot->at - 1, 2);
+}
+
+/* Is it the byte that went bad, and not one that was written since and is like it? */
+static bool world_is_rot(const uint8_t *bytes, uint64_t size, const struct rot *rot)
+{
+    struct rot now = *rot;
+    world_look_around(bytes, size, &now);
+    return now.before == rot->before || now.behind == rot->behind;
+}
+
 /* Puts `byte` where `is` stands. Nothing happens when something else stands there by now. */
 static void world_set_byte(struct world *w, const struct rot *rot, uint8_t is, uint8_t byte)
 {
     uint64_t size = 0;
     const uint8_t *now = disk_bytes(w->disk, rot->path, &size);
-    if (!now || rot->at >= size || now[rot->at] != is) {
+    if (!now || rot->at >= size || now[rot->at] != is || !world_is_rot(now, size, rot)) {
         return;
     }
     uint8_t *copy = malloc(size);
@@ -238,6 +257,7 @@ void world_rot(struct world *w)
         return;
     }
     rot.at = world_rot_place(w, bytes, size);
+    world_look_around(bytes, size, &rot);
     rot.good = bytes[rot.at];
     rot.bad = rot.good ^ (uint8_t)(1u << world_below(w, 8));
     world_set_byte(w, &rot, rot.good, rot.bad);
@@ -245,8 +265,23 @@ void world_rot(struct world *w)
     w->rot[w->rots++] = rot;
 }
 
+/* What a journal holds of a page may hold the bad byte too: it is rolled back first. */
+static void world_roll_back(void)
+{
+    sqlite3 *db = NULL;
+    if (sqlite3_open_v2("/ck/store.db", &db, SQLITE_OPEN_READWRITE, "sim") == SQLITE_OK) {
+        (void)sqlite3_exec(db, "SELECT count(*) FROM sqlite_schema", NULL, NULL, NULL);
+    }
+    (void)sqlite3_close(db);
+}
+
 void world_heal(struct world *w)
 {
+    uint64_t size = 0;
+    if (disk_bytes(w->disk, "/ck/store.db-journal", &size) && size > 0) {
+        world_set_faults(w, true);
+        world_roll_back();
+    }
     while (w->rots > 0) {
         const struct rot *rot = &w->rot[--w->rots];
         world_set_byte(w, rot, rot->bad, rot->good);
@@ -314,6 +349,7 @@ void world_close(struct world *w)
         free(w->remote.row[i]);
     }
     free(w->remote.row);
+    target_done(&w->target);
     free(w->remote.applied);
     for (uint32_t i = 0; i < 16; i++) {
         free(w->last_log[i]);

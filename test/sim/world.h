@@ -12,6 +12,7 @@
 #include "test/sim/disk.h"
 #include "test/sim/scene.h"
 #include "test/sim/sqlite_vfs.h"
+#include "test/sim/target.h"
 
 #define WORLD_POINTS_MAX 64u
 #define WORLD_ROTS_MAX   16u
@@ -28,6 +29,7 @@ struct rot {
     char path[1024];
     uint64_t at;
     uint8_t good, bad;
+    uint64_t before, behind; /* hashes of its neighbours: something else may be written there */
 };
 
 /* Rows of the remote service, as texts, and what it has applied. */
@@ -48,8 +50,10 @@ struct world {
     struct env env;
     struct remote remote;
     uint32_t forgotten[WORLD_SPLITS_MAX]; /* rows of a split that were acknowledged, and are gone */
+    struct target target;
     struct rot rot[WORLD_ROTS_MAX];
     uint32_t rots;
+    bool is_deciding;   /* the target was asked to decide, and has not answered yet */
     bool is_calm;       /* no fault any more */
     bool is_zombie;     /* who is stepped was replaced: it may not publish */
     bool was_haunted;   /* such a one has left behind what it liked */
