@@ -363,6 +363,7 @@ static sr_rc raw_encode(void *enc, struct sr_encode *e, struct sr_error *err)
 {
     struct raw_instance *x = enc;
     uint8_t number[8];
+    e->delimiter = x->charset.unit;
     for (e->done = 0; e->done < e->count; e->done++) {
         struct sr_bytes value;
         uint32_t r = sr_row(e->view, e->from + e->done);

@@ -92,6 +92,7 @@ struct columns {
     const struct job_text **text; /* by column: where `computed` is from */
     uint32_t *at;                 /* by column: where it stands in that text */
     const struct ast **metadata;  /* by column: AST_COLUMN that asks for it; NULL: it is none */
+    int32_t *written;             /* by column: which of a sink's metadata it is; -1: none */
     const struct ast *watermark;  /* AST_WATERMARK; NULL: none */
     const struct job_text *watermark_text;
     struct job_texts keys; /* names of the primary key */

@@ -11,7 +11,12 @@ static bool columns_room(struct binder *b, struct columns *c, uint32_t room)
     c->text = arena_array(b->arena, (size_t)room + 1, sizeof(struct job_text *));
     c->at = arena_array(b->arena, (size_t)room + 1, sizeof(*c->at));
     c->metadata = arena_array(b->arena, (size_t)room + 1, sizeof(struct ast *));
-    return c->field && c->computed && c->text && c->at && c->metadata ? true : bind_no_memory(b);
+    c->written = arena_array(b->arena, (size_t)room + 1, sizeof(*c->written));
+    for (uint32_t i = 0; c->written && i < room; i++) {
+        c->written[i] = -1;
+    }
+    bool has_all = c->field && c->computed && c->text && c->at && c->metadata && c->written;
+    return has_all ? true : bind_no_memory(b);
 }
 
 /* One column as parsed from text `t`; `name_at` is where its name stands. */

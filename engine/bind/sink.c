@@ -4,17 +4,68 @@
 #include "engine/bind/binder.h"
 #include "engine/data/schema.h"
 
+static int32_t sink_metadata_of(const struct sr_sink_type *type, const char *key)
+{
+    const struct sr_metadata *m =
+        SR_HAS_FIELD(type, struct sr_sink_type, metadata) ? type->metadata : NULL;
+    for (int32_t i = 0; m && m[i].name; i++) {
+        if (strcmp(m[i].name, key) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static void sink_no_metadata(struct binder *b, const struct bound *s, const struct columns *c,
+                             uint32_t i, const char *key)
+{
+    const struct sr_sink_type *type = s->step->sink;
+    const struct sr_metadata *m =
+        SR_HAS_FIELD(type, struct sr_sink_type, metadata) ? type->metadata : NULL;
+    const char *list = m ? "there is: " : "leave it out of the sink's schema";
+    for (uint32_t k = 0; m && m[k].name; k++) {
+        list = arena_printf(b->arena, "%s%s%s", list ? list : "", k > 0 ? ", " : "", m[k].name);
+    }
+    bind_fault(b, c->text[i], c->at[i], list,
+               "SR0605: column '%s': sink '%s' (%s) writes no metadata '%s'", c->field[i].name,
+               s->step->name.text, type->name, key);
+}
+
+/* Column i as metadata that the sink writes, in the type that this has. NULL: a fault was added. */
+static const struct expr *sink_metadata(struct binder *b, const struct bound *s,
+                                        const struct columns *c, uint32_t i, const struct expr *as)
+{
+    const struct ast *n = c->metadata[i];
+    const char *key = n->count > 1 ? n->item[1]->name : c->field[i].name;
+    int32_t found = sink_metadata_of(s->step->sink, key);
+    struct sr_error err = {0};
+    if (found < 0) {
+        sink_no_metadata(b, s, c, i, key);
+        return NULL;
+    }
+    if (n->unit_to) {
+        bind_fault(b, c->text[i], c->at[i], "leave out VIRTUAL, or the column",
+                   "SR0605: column '%s': what is VIRTUAL is only read", c->field[i].name);
+        return NULL;
+    }
+    struct sr_type to = s->step->sink->metadata[found].type;
+    bool is_same = type_equal(&as->type, &to, false);
+    const struct expr *cast = is_same ? as : expr_cast(b->arena, as, &to, false, &err);
+    if (!cast) {
+        bind_fault(b, c->text[i], c->at[i], NULL, "SR0605: column '%s': '%s' is %s, not %s (%s)",
+                   c->field[i].name, key, type_text(b->arena, &to), type_text(b->arena, &as->type),
+                   err.words);
+    }
+    c->written[i] = found;
+    return cast;
+}
+
 /* One declared column of the sink, from the input's column of that name. */
 static bool sink_column(struct binder *b, const struct bound *s, struct select *l,
                         const struct columns *c, uint32_t i)
 {
     const char *name = c->field[i].name;
     int32_t found = schema_find(l->in, name);
-    if (c->metadata[i]) {
-        bind_fault(b, c->text[i], c->at[i], "leave it out of the sink's schema",
-                   "SR0207: column '%s': sinks write no METADATA yet", name);
-        return false;
-    }
     if (c->computed[i]) {
         bind_fault(b, c->text[i], c->at[i], "compute it in a transform",
                    "SR0604: column '%s': a sink has no computed columns", name);
@@ -38,6 +89,10 @@ static bool sink_column(struct binder *b, const struct bound *s, struct select *
                    "SR0604: column '%s' of sink '%s' is declared %s, its input has %s", name,
                    s->step->name.text, type_text(b->arena, &c->field[i].type),
                    type_text(b->arena, &l->in->field[found].type));
+        return false;
+    }
+    as = c->metadata[i] ? sink_metadata(b, s, c, i, as) : as;
+    if (!as) {
         return false;
     }
     select_put(l, name, as, c->text[i], c->at[i]);
@@ -94,8 +149,15 @@ static bool sink_left_out(struct binder *b, const struct logic *n, bool *left_ou
     if (!keyed_find(b, step, n->out, is_key)) {
         return false;
     }
-    for (uint32_t i = 0; step->value_except_key && i < n->out->fields; i++) {
-        left_out[i] = left_out[i] || is_key[i];
+    for (uint32_t i = 0; i < n->out->fields; i++) {
+        bool is_written = n->written && n->written[i] >= 0;
+        left_out[i] = left_out[i] || is_written || (step->value_except_key && is_key[i]);
+        if (is_written && is_key[i]) {
+            bind_fault_at(b, step->key_format_at, NULL,
+                          "SR0610: column '%s' is METADATA, and cannot be in the key too",
+                          n->out->field[i].name);
+            return false;
+        }
     }
     return true;
 }
@@ -128,6 +190,7 @@ static const struct plan_keyed *sink_keyed(struct binder *b, const struct logic 
     }
     k->how.value = &k->value;
     k->how.value_column = column;
+    k->how.metadata = n->written;
     return k;
 }
 
@@ -173,8 +236,8 @@ static bool sink_check_format(struct binder *b, struct logic *n)
 static bool sink_check_changes(struct binder *b, const struct logic *n)
 {
     const struct job_step *step = n->step;
-    bool can = n->sink_caps.takes_changes &&
-               (n->sink_caps.makes_rows || (n->format_flags & SR_FORMAT_CHANGES) != 0);
+    bool can = n->sink_caps.takes_changes && (n->sink_caps.makes_rows || n->sink_caps.upserts ||
+                                              (n->format_flags & SR_FORMAT_CHANGES) != 0);
     if (!n->is_updating || can) {
         return true;
     }
@@ -218,6 +281,7 @@ static struct logic *sink_node(struct binder *b, struct bound *s, struct logic *
         return NULL;
     }
     n->out = out;
+    n->written = c->count > 0 ? c->written : NULL;
     n->is_updating = calc->is_updating;
     n->on_error = s->step->on_error;
     return n;

@@ -58,6 +58,8 @@ struct logic {
     struct aggregate_step aggregate;
     /* LOGIC_SINK */
     struct sr_sink_caps sink_caps;
+    const int32_t *written; /* by column: which of the type's metadata it is, -1: none; NULL: no
+                               column is any */
     /* the rewrites' own */
     uint32_t fused; /* LOGIC_CALC: transforms that it does the work of; 0: only `step` */
     const struct job_step *const *fused_step;

@@ -396,6 +396,14 @@ struct ast *ast_span(struct ast *n, uint32_t at, uint32_t end)
     return n;
 }
 
+void ast_metadata(struct ast *n, bool is_virtual)
+{
+    if (n) {
+        n->unit = "METADATA";
+        n->unit_to = is_virtual ? "VIRTUAL" : NULL;
+    }
+}
+
 struct ast *ast_named(struct parser *p, struct token name, struct ast *n)
 {
     struct ast *named = ast_alias(p, n, name);

@@ -92,14 +92,14 @@ start ::= START_ITEM item(A).                  { p->root = A; }
 start ::= START_COLUMN type(T) column_options. {
     p->root = ast_of1(p, AST_COLUMN, T);
 }
-start ::= START_COLUMN type(T) METADATA virtual comment. {
+start ::= START_COLUMN type(T) METADATA virtual(V) comment. {
     struct ast *n = ast_of1(p, AST_COLUMN, T);
-    if (n) n->unit = "METADATA";
+    ast_metadata(n, V);
     p->root = n;
 }
-start ::= START_COLUMN type(T) METADATA FROM STRING(S) virtual comment. {
+start ::= START_COLUMN type(T) METADATA FROM STRING(S) virtual(V) comment. {
     struct ast *n = ast_of2(p, AST_COLUMN, T, ast_string(p, AST_STRING, S));
-    if (n) n->unit = "METADATA";
+    ast_metadata(n, V);
     p->root = n;
 }
 start ::= START_COLUMN AS expr(E) comment.     { p->root = ast_of1(p, AST_COMPUTED, E); }
@@ -504,13 +504,13 @@ column(A) ::= ID(N) type(T) PRIMARY KEY not_enforced comment. {
     A = ast_named(p, N, ast_of2(p, AST_COLUMN, T, ast_of1(p, AST_KEY, ast_word(p, N))));
     if (A) A->unit = "KEY";
 }
-column(A) ::= ID(N) type(T) METADATA virtual comment. {
+column(A) ::= ID(N) type(T) METADATA virtual(V) comment. {
     A = ast_named(p, N, ast_of1(p, AST_COLUMN, T));
-    if (A) A->unit = "METADATA";
+    ast_metadata(A, V);
 }
-column(A) ::= ID(N) type(T) METADATA FROM STRING(S) virtual comment. {
+column(A) ::= ID(N) type(T) METADATA FROM STRING(S) virtual(V) comment. {
     A = ast_named(p, N, ast_of2(p, AST_COLUMN, T, ast_string(p, AST_STRING, S)));
-    if (A) A->unit = "METADATA";
+    ast_metadata(A, V);
 }
 column(A) ::= ID(N) AS expr(E) comment.        { A = ast_named(p, N, ast_of1(p, AST_COMPUTED, E)); }
 column(A) ::= WATERMARK FOR ID(N) AS expr(E). {
@@ -521,8 +521,9 @@ column(A) ::= CONSTRAINT ID PRIMARY KEY LP words(L) RP not_enforced. { A = ast_o
 column_options ::= comment.
 comment ::= .
 comment ::= COMMENT STRING.
-virtual ::= .
-virtual ::= VIRTUAL.
+%type virtual {bool}
+virtual(V) ::= .                               { V = false; }
+virtual(V) ::= VIRTUAL.                        { V = true; }
 not_enforced ::= NOT ENFORCED.
 words(A) ::= ID(T).                            { A = ast_list(p, ast_word(p, T)); }
 words(A) ::= words(L) COMMA ID(T).             { A = ast_push(p, L, ast_word(p, T)); }

@@ -77,6 +77,8 @@ struct ast *ast_extend(struct parser *p, const struct ast *n,
                        const struct ast *item); /* n + item */
 /* Each changes n (NULL allowed) and answers it. */
 struct ast *ast_span(struct ast *n, uint32_t at, uint32_t end); /* its place; end 0: kept */
+/* A column is METADATA; unit_to says whether it is VIRTUAL. NULL allowed. */
+void ast_metadata(struct ast *n, bool is_virtual);
 struct ast *ast_named(struct parser *p, struct token name, struct ast *n); /* begins at the name */
 struct ast *ast_alias(struct parser *p, struct ast *n, struct token name);
 /* F(TABLE t [PARTITION BY p], DESCRIPTOR(args[0]), args[1]...), up to the bracket `end`. */

@@ -201,6 +201,8 @@ struct sr_sink_caps {
      * conf. */
     const char *decider;
     int64_t transaction_us; /* of a decider: the target aborts what is open longer; 0: never */
+    /* It replaces and deletes rows by the schema's primary key itself, whatever the format. */
+    bool upserts;
 };
 
 struct sr_sink_open {
@@ -294,6 +296,7 @@ struct sr_sink_type {
     bool can_retry;
     const struct sr_decider_type *decider; /* decider.h; of a type whose caps may name one */
     bool has_keys;                         /* of its records: see sr_keyed */
+    const struct sr_metadata *metadata;    /* that it can write beside the value; NULL: none */
 };
 
 #endif

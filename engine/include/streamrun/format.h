@@ -79,6 +79,9 @@ struct sr_encode {
                              NULL: not wanted */
     /* out */
     uint32_t done; /* rows that stand in `out`; fewer than `count` only in a call that fails */
+    /* Bytes of the delimiter behind each row where it is not one newline, for who writes records
+     * without it; left at 0 else. */
+    uint32_t delimiter;
 };
 
 /* What is known of a record beside its row: by a source its file or partition, by a format what
@@ -142,6 +145,9 @@ struct sr_keyed {
      * of the key where value.fields-include says so. */
     const struct sr_schema *value;
     const uint32_t *value_column;
+    /* By column of the sink's schema: which of the sink type's metadata it is, and of that one's
+     * type; -1: none. It is in neither of the two. NULL: no column is any. */
+    const int32_t *metadata;
 };
 
 #endif

@@ -168,6 +168,20 @@ START_TEST(modules)
 }
 END_TEST
 
+START_TEST(modules_of_ours)
+{
+    static const char *const names[] = {"module_good", "module_more:module_good", NULL};
+    struct registry *r = registry_new();
+    struct sr_error err;
+    ck_assert_int_eq(registry_set_home(r, MODULES, names, &err), SR_OK);
+    ck_assert_ptr_nonnull(registry_format(r, "module_more")); /* by the file that brings it */
+    ck_assert_ptr_nonnull(registry_format(r, "module_good"));
+    ck_assert_ptr_null(registry_sink(r, "module_more"));
+    ck_assert_ptr_null(registry_fault(r));
+    registry_free(r);
+}
+END_TEST
+
 static void refused(const char *path, sr_rc rc, const char *words)
 {
     struct registry *r = registry_new();
@@ -238,10 +252,10 @@ END_TEST
 
 START_TEST(sizes_of_sinks)
 {
-    ck_assert_uint_eq(sizeof(struct sr_sink_caps), 48);
+    ck_assert_uint_eq(sizeof(struct sr_sink_caps), 56);
     ck_assert_uint_eq(sizeof(struct sr_sink_open), 168);
-    ck_assert_uint_eq(sizeof(struct sr_sink_type), 160);
-    ck_assert_uint_eq(sizeof(struct sr_keyed), 48);
+    ck_assert_uint_eq(sizeof(struct sr_sink_type), 168);
+    ck_assert_uint_eq(sizeof(struct sr_keyed), 56);
     ck_assert_uint_eq(sizeof(struct sr_marker), 16);
     ck_assert_uint_eq(sizeof(struct sr_decider_sink), 32);
     ck_assert_uint_eq(sizeof(struct sr_decider_open), 96);
@@ -250,4 +264,4 @@ START_TEST(sizes_of_sinks)
 END_TEST
 
 UNIT_MAIN("registry", by_kind_and_name, operators, all_or_nothing, other_versions, near_names,
-          modules, no_modules, sizes_of_sources, sizes_of_sinks)
+          modules, modules_of_ours, no_modules, sizes_of_sources, sizes_of_sinks)
