@@ -160,13 +160,14 @@ static void texts_split(struct reader *rd, const struct job_text *whole, struct 
     uint32_t count = 1;
 
     for (uint32_t i = 0; i < whole->len; i++) {
-        count += whole->text[i] == ',' ? 1 : 0;
+        count += whole->text[i] == ',' || whole->text[i] == ';' ? 1 : 0;
     }
     struct job_text *item = arena_array(rd->arena, count, sizeof(*item));
     uint32_t n = 0;
     uint32_t from = 0;
     for (uint32_t i = 0; item && i <= whole->len; i++) {
-        bool is_end = i == whole->len || (whole->text[i] == ',' && !o.quote && o.depth == 0);
+        bool is_cut = i < whole->len && (whole->text[i] == ',' || whole->text[i] == ';');
+        bool is_end = i == whole->len || (is_cut && !o.quote && o.depth == 0);
         if (!is_end) {
             texts_step(&o, whole->text[i]);
             continue;

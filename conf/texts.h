@@ -11,7 +11,7 @@
 /* False: a fault was added, *out is not set. */
 bool texts_one(struct reader *rd, const struct entry *e, struct node *n, struct job_text *out);
 bool texts_type(struct reader *rd, const struct entry *e, struct node *n, struct job_text *out);
-/* A list, or one text that is split at its outer commas. */
+/* A list, or one text that is split at its outer commas and semicolons. */
 void texts_list(struct reader *rd, const struct entry *e, struct job_texts *out);
 
 #endif

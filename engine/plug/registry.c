@@ -380,24 +380,28 @@ static sr_rc registry_load_name(struct registry *r, const char *dir, const char 
     return rc;
 }
 
-static bool registry_is_own(const struct registry *r, const char *name)
+/* The file, without .so, of our own module that brings this name; NULL: none does. */
+static const char *registry_own(const struct registry *r, const char *name)
 {
     for (uint32_t i = 0; r->names && r->names[i]; i++) {
-        if (strcmp(r->names[i], name) == 0) {
-            return true;
+        const char *entry = r->names[i];
+        size_t len = strcspn(entry, ":");
+        if (strlen(name) == len && memcmp(entry, name, len) == 0) {
+            return entry[len] ? entry + len + 1 : entry;
         }
     }
-    return false;
+    return NULL;
 }
 
 /* Adds the module of that name, if there is one. */
 static void registry_try_module(struct registry *r, const char *name)
 {
-    if (registry_is_own(r, name)) {
-        sr_rc rc = registry_load_name(r, r->home, name);
+    const char *own = registry_own(r, name);
+    if (own) {
+        sr_rc rc = registry_load_name(r, r->home, own);
         if (rc == SR_EABSENT) {
             (void)error_set(&r->fault, rc, "it is a module of streamrun, and %s has no %s.so",
-                            r->home, name);
+                            r->home, own);
         }
         /* Already there: the module was loaded before, and brings no type of this kind. */
         r->has_fault = rc != SR_OK && rc != SR_EEXISTS;
@@ -448,7 +452,8 @@ void registry_load_home(struct registry *r)
 {
     sr_assert(r);
     for (uint32_t i = 0; r->names && r->names[i]; i++) {
-        if (!registry_has(r, r->names[i])) {
+        bool is_file = !strchr(r->names[i], ':'); /* else it comes with another one */
+        if (is_file && !registry_has(r, r->names[i])) {
             registry_try_module(r, r->names[i]);
         }
     }

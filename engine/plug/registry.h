@@ -24,7 +24,7 @@ sr_rc registry_load(struct registry *r, const char *path, struct sr_error *err);
 sr_rc registry_set_dir(struct registry *r, const char *dir, struct sr_error *err);
 
 /* Our own modules, HOME/<name>.so, looked for before those of `dir`; `names` ends with NULL, is
- * borrowed and outlives the registry. `home` is copied. */
+ * borrowed and outlives the registry; "a:b" says that b.so brings a too. `home` is copied. */
 sr_rc registry_set_home(struct registry *r, const char *home, const char *const *names,
                         struct sr_error *err);
 /* Loads all of them, so that registry_item lists them; one that is not there is left out. */
