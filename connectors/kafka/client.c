@@ -55,6 +55,28 @@ sr_rc client_fail(const struct client *c, struct sr_error *err, rd_kafka_resp_er
     return c->host->fail(c->host, err, client_rc(e), "%s: %s", what, rd_kafka_err2str(e));
 }
 
+sr_rc client_is_let_in(const struct client *c, const struct sr_pairs *properties,
+                       struct sr_error *err)
+{
+    rd_kafka_resp_err_t e =
+        (rd_kafka_resp_err_t)atomic_load_explicit(&c->denied, memory_order_relaxed);
+    if (!e) {
+        return SR_OK;
+    }
+    const char *mechanism = props_find(properties, "sasl.mechanism");
+    mechanism = mechanism ? mechanism : props_find(properties, "sasl.mechanisms");
+    bool is_scram = mechanism && strncmp(mechanism, "SCRAM", 5) == 0;
+    if (is_scram && e == RD_KAFKA_RESP_ERR__AUTHENTICATION && rd_kafka_version() < CLIENT_SCRAM) {
+        return c->host->fail(c->host, err, SR_EACCESS,
+                             "kafka: %s: user and password may be right: brokers of Kafka 4 refuse "
+                             "the SCRAM of librdkafka %s, they need 2.6.1 or later (or PLAIN over "
+                             "TLS)",
+                             rd_kafka_err2str(e), rd_kafka_version_str());
+    }
+    return c->host->fail(c->host, err, SR_EACCESS, "kafka: %s (the log has the broker's words)",
+                         e == RD_KAFKA_RESP_ERR__SSL ? "Local: TLS failed" : rd_kafka_err2str(e));
+}
+
 /* --- What it logs ----------------------------------------------------------------------------- */
 
 /* Lines that differ only in numbers are of one kind. */
@@ -114,6 +136,9 @@ static void client_error(rd_kafka_t *rk, int code, const char *reason, void *opa
     struct client *c = opaque;
     if (code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) {
         atomic_store_explicit(&c->is_down, true, memory_order_relaxed);
+    }
+    if (code == RD_KAFKA_RESP_ERR__AUTHENTICATION || code == RD_KAFKA_RESP_ERR__SSL) {
+        atomic_store_explicit(&c->denied, code, memory_order_relaxed);
     }
     if (code == RD_KAFKA_RESP_ERR__FATAL) {
         char why[8];
@@ -191,6 +216,7 @@ sr_rc client_open(struct client *c, const struct sr_host *host, rd_kafka_type_t 
     }
     atomic_store_explicit(&c->is_down, false, memory_order_relaxed);
     atomic_store_explicit(&c->fatal, 0, memory_order_relaxed);
+    atomic_store_explicit(&c->denied, 0, memory_order_relaxed);
     rd_kafka_conf_set_opaque(conf, c);
     rd_kafka_conf_set_log_cb(conf, client_log);
     rd_kafka_conf_set_error_cb(conf, client_error);

@@ -18,6 +18,7 @@
 
 #define CLIENT_LINES_MAX  16u               /* kinds of log lines that are remembered */
 #define CLIENT_LINE_US    INT64_C(60000000) /* until a line of the same kind is told again */
+#define CLIENT_SCRAM      0x020601ff        /* version of librdkafka whose SCRAM Kafka 4 takes */
 #define CLIENT_PROPERTIES "properties."     /* the option's key, for both tables of options */
 
 /* Log lines that were told: one of the same kind is only counted for a while. */
@@ -35,6 +36,7 @@ struct client {
     bool has_lock;
     atomic_bool is_down; /* relaxed: no broker can be reached at present */
     _Atomic int fatal;   /* relaxed: rd_kafka_resp_err_t that ended a producer; 0: none */
+    _Atomic int denied;  /* relaxed: rd_kafka_resp_err_t by which a broker did not let us in */
 };
 
 /* Whether the properties can be used, at plan time. */
@@ -55,6 +57,9 @@ void client_tell_idle(const struct sr_host *host, const struct sr_pairs *propert
 
 /* Who can act on an error of librdkafka or of a broker. */
 sr_rc client_rc(rd_kafka_resp_err_t e);
+/* Has a broker refused who we are, or we who it is? SR_EACCESS, in words. */
+sr_rc client_is_let_in(const struct client *c, const struct sr_pairs *properties,
+                       struct sr_error *err);
 /* "what: why", with client_rc. */
 sr_rc client_fail(const struct client *c, struct sr_error *err, rd_kafka_resp_err_t e,
                   const char *what);
