@@ -77,8 +77,8 @@ static bool producer_may_be_idempotent(const struct kafka_sink_conf *c)
     const char *retries = props_find(&c->properties, "retries");
     const char *most = props_find(&c->properties, "max.in.flight.requests.per.connection");
     bool has_acks = !acks || strcmp(acks, "all") == 0 || strcmp(acks, "-1") == 0;
-    return has_acks && (!retries || strcmp(retries, "0") != 0) && (!most || atoi(most) <= 5) &&
-           !producer_is_written(c, "enable.idempotence");
+    return has_acks && (!retries || strcmp(retries, "0") != 0) &&
+           (!most || strtol(most, NULL, 10) <= 5) && !producer_is_written(c, "enable.idempotence");
 }
 
 static sr_rc producer_start(struct producer *p, const struct sr_host *host, struct sr_error *err)
@@ -155,7 +155,9 @@ void producer_close(struct producer *p)
 static bool producer_is_too_large(const struct producer *p, int64_t most)
 {
     const char *written = props_find(&p->conf->properties, "batch.size");
-    int64_t size = p->batch_bytes > 0 ? p->batch_bytes : written ? atoll(written) : 1000000;
+    int64_t size = p->batch_bytes > 0 ? p->batch_bytes
+                   : written          ? strtoll(written, NULL, 10)
+                                      : 1000000;
     return size > most;
 }
 

@@ -1,6 +1,7 @@
 /* One producer of librdkafka with the topics that it writes to.
  *
- *   producer_open -> { producer_ready } SR_OK -> { producer_send | producer_poll }* -> producer_close
+ *   producer_open -> { producer_ready } SR_OK -> { producer_send | producer_poll }*
+ *                 -> producer_close
  *
  * Answers come back through producer_poll to the flights of whose they are; its descriptor can be
  * read when there are some. Any thread may call producer_send and producer_poll.

@@ -201,8 +201,7 @@ struct sr_sink_caps {
      * conf. */
     const char *decider;
     int64_t transaction_us; /* of a decider: the target aborts what is open longer; 0: never */
-    /* It replaces and deletes rows by the schema's primary key itself, whatever the format. */
-    bool upserts;
+    bool upserts; /* replaces and deletes rows by the primary key itself, whatever the format */
 };
 
 struct sr_sink_open {
@@ -264,9 +263,9 @@ struct sr_sink_type {
     sr_rc (*open)(void *s, const struct sr_sink_open *o, struct sr_error *err);
     /* A writer's state from the checkpoint that the job goes back to; NULL: has none. */
     sr_rc (*restore)(void *s, struct sr_bytes note, struct sr_error *err);
-    /* Called once, on subtask 0 only, before any write of any subtask and after all commits of the
-     * restored checkpoint: `live` are all its notes of this sink, both kinds, of all subtasks. What
-     * this sink left behind that none of them names is discarded. May be NULL. */
+    /* Once, on subtask 0 only, before any write of any subtask and after all commits of the restored
+     * checkpoint: `live` are all its notes of this sink, both kinds, of all subtasks. What it left
+     * behind that none of them names is discarded. May be NULL. */
     sr_rc (*recover)(void *s, const struct sr_bytes *live, uint32_t count, struct sr_error *err);
     /* Takes live rows [from, picked) of v and says in *done how many. SR_EBUSY: call again with the
      * rest when `wait` is over. */
@@ -278,8 +277,7 @@ struct sr_sink_type {
      * input ended, no write follows. SR_EBUSY as in write. */
     sr_rc (*prepare)(void *s, uint64_t checkpoint, bool is_last, struct sr_notes *notes,
                      struct sr_wait *wait, struct sr_error *err);
-    /* Shows what a note names. Idempotent; in order of checkpoints. May be NULL for a sink that
-     * adds no SR_NOTE_COMMIT. */
+    /* Shows what a note names. Idempotent; in order of checkpoints. NULL: adds no SR_NOTE_COMMIT. */
     sr_rc (*commit)(void *s, uint64_t checkpoint, struct sr_bytes note, struct sr_error *err);
     void (*close)(void *s);
     /* No row that will be written is older than this, of event time in ms; SR_WATERMARK_END at the
