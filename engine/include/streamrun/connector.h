@@ -263,21 +263,20 @@ struct sr_sink_type {
     sr_rc (*open)(void *s, const struct sr_sink_open *o, struct sr_error *err);
     /* A writer's state from the checkpoint that the job goes back to; NULL: has none. */
     sr_rc (*restore)(void *s, struct sr_bytes note, struct sr_error *err);
-    /* Once, on subtask 0 only, before any write of any subtask and after all commits of the restored
+    /* Once, on subtask 0 only, before any write of any subtask, after all commits of the restored
      * checkpoint: `live` are all its notes of this sink, both kinds, of all subtasks. What it left
      * behind that none of them names is discarded. May be NULL. */
     sr_rc (*recover)(void *s, const struct sr_bytes *live, uint32_t count, struct sr_error *err);
-    /* Takes live rows [from, picked) of v and says in *done how many. SR_EBUSY: call again with the
-     * rest when `wait` is over. */
+    /* Takes live rows [from, picked) of v, *done of them. SR_EBUSY: again when `wait` is over. */
     sr_rc (*write)(void *s, const struct sr_view *v, uint32_t from, uint32_t *done,
                    struct sr_wait *wait, struct sr_error *err);
     /* Hands on what is buffered, because no row is waiting; may be NULL. SR_EBUSY as in write. */
     sr_rc (*flush)(void *s, struct sr_wait *wait, struct sr_error *err);
-    /* Makes all rows taken so far durable but unseen, and notes how to show them. `is_last`: the
-     * input ended, no write follows. SR_EBUSY as in write. */
+    /* Makes all rows so far durable but unseen, and notes how to show them. `is_last`: the input
+     * ended, no write follows. SR_EBUSY as in write. */
     sr_rc (*prepare)(void *s, uint64_t checkpoint, bool is_last, struct sr_notes *notes,
                      struct sr_wait *wait, struct sr_error *err);
-    /* Shows what a note names. Idempotent; in order of checkpoints. NULL: adds no SR_NOTE_COMMIT. */
+    /* Shows what a note names. Idempotent; in order of checkpoints. NULL: notes no commit. */
     sr_rc (*commit)(void *s, uint64_t checkpoint, struct sr_bytes note, struct sr_error *err);
     void (*close)(void *s);
     /* No row that will be written is older than this, of event time in ms; SR_WATERMARK_END at the
