@@ -6,6 +6,13 @@
 #define FLIGHTS_ROW_BITS   32u
 #define FLIGHTS_OWNER_BITS 48u
 
+/* A message of librdkafka has room for a pointer. */
+union flights_bits {
+    uint64_t number;
+    void *pointer;
+};
+_Static_assert(sizeof(void *) == sizeof(uint64_t), "a tag is a pointer");
+
 sr_rc flights_init(struct flights *f, uint16_t owner)
 {
     f->owner = owner;
@@ -40,10 +47,10 @@ uint32_t flights_begin(struct flights *f)
 void *flights_tag(struct flights *f, uint32_t flight)
 {
     struct flight *l = &f->ring[flight];
-    uint64_t tag =
-        (uint64_t)f->owner << FLIGHTS_OWNER_BITS | (uint64_t)flight << FLIGHTS_ROW_BITS | l->rows++;
+    union flights_bits tag = {.number = (uint64_t)f->owner << FLIGHTS_OWNER_BITS |
+                                        (uint64_t)flight << FLIGHTS_ROW_BITS | l->rows++};
     (void)atomic_fetch_add_explicit(&l->onway, 1, memory_order_relaxed);
-    return (void *)(uintptr_t)tag;
+    return tag.pointer;
 }
 
 /* An answer, or the end of the call: the last one lets the flight be over. */

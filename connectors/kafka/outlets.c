@@ -9,17 +9,17 @@
 #define OUTLETS_LATER_US  INT64_C(1000000) /* between two when no broker answers */
 #define OUTLETS_ANSWER_MS 10000
 
-sr_rc outlets_open(struct outlets *o, struct client *client, const sr_list *topics, int fd,
-                   outlets_conf conf, void *ctx, struct sr_error *err)
+sr_rc outlets_open(struct outlets *o, struct client *client, const struct outlets_how *how,
+                   struct sr_error *err)
 {
     static const uint64_t one = 1;
     o->client = client;
     o->queue = rd_kafka_queue_new(client->rk);
-    rd_kafka_queue_io_event_enable(o->queue, fd, &one, sizeof(one));
-    for (uint32_t i = 0; i < topics->count && i < OUTLETS_MAX; i++) {
+    rd_kafka_queue_io_event_enable(o->queue, how->fd, &one, sizeof(one));
+    for (uint32_t i = 0; i < how->topics->count && i < OUTLETS_MAX; i++) {
         struct outlet *l = &o->item[o->count];
-        l->name = topics->item[i];
-        l->topic = rd_kafka_topic_new(client->rk, l->name, conf(ctx));
+        l->name = how->topics->item[i];
+        l->topic = rd_kafka_topic_new(client->rk, l->name, how->conf(how->ctx));
         if (!l->topic) {
             return client->host->fail(client->host, err, SR_ECONFIG, "kafka topic '%s': %s",
                                       l->name, rd_kafka_err2str(rd_kafka_last_error()));

@@ -34,12 +34,15 @@ struct outlets {
     int64_t due_us; /* of the next look */
 };
 
-/* How each topic handle is to be: takes a new conf for each, as librdkafka does. */
-typedef rd_kafka_topic_conf_t *(*outlets_conf)(void *ctx);
+struct outlets_how {
+    const sr_list *topics;
+    int fd; /* written to (8 bytes, 1) when there is something for outlets_ask */
+    rd_kafka_topic_conf_t *(*conf)(void *ctx); /* a new one for each topic, which is taken */
+    void *ctx;
+};
 
-/* `fd` is written to (8 bytes, 1) when there is something for outlets_ask. */
-sr_rc outlets_open(struct outlets *o, struct client *client, const sr_list *topics, int fd,
-                   outlets_conf conf, void *ctx, struct sr_error *err);
+sr_rc outlets_open(struct outlets *o, struct client *client, const struct outlets_how *how,
+                   struct sr_error *err);
 /* SR_EBUSY until all are known, with `until_us`: make it again then, or when fd was written to. */
 sr_rc outlets_ask(struct outlets *o, int64_t *until_us, struct sr_error *err);
 void outlets_close(struct outlets *o); /* also of one that is zeroed */

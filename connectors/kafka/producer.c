@@ -119,7 +119,9 @@ static sr_rc producer_start(struct producer *p, const struct sr_host *host, stru
     rd_kafka_queue_t *answers = rd_kafka_queue_get_main(p->client.rk);
     rd_kafka_queue_io_event_enable(answers, p->fd, &one, sizeof(one));
     rd_kafka_queue_destroy(answers); /* this reference */
-    return outlets_open(&p->outlets, &p->client, &c->topics, p->fd, producer_topic_conf, p, err);
+    struct outlets_how how = {
+        .topics = &c->topics, .fd = p->fd, .conf = producer_topic_conf, .ctx = p};
+    return outlets_open(&p->outlets, &p->client, &how, err);
 }
 
 sr_rc producer_open(struct producer *p, const struct sr_host *host,
@@ -206,9 +208,8 @@ static sr_rc producer_check(const struct producer *p, const struct outlet *to,
 static rd_kafka_resp_err_t producer_give(struct producer *p, const struct outlet *to,
                                          const struct record *r, void *tag)
 {
-    void *value = (void *)(uintptr_t)r->value; /* copied */
     if (r->timestamp_ms == RECORD_NOW && !r->headers) {
-        return rd_kafka_produce(to->topic, RD_KAFKA_PARTITION_UA, RD_KAFKA_MSG_F_COPY, value,
+        return rd_kafka_produce(to->topic, RD_KAFKA_PARTITION_UA, RD_KAFKA_MSG_F_COPY, r->value,
                                 r->value_len, r->key, r->key_len, tag) == 0
                    ? RD_KAFKA_RESP_ERR_NO_ERROR
                    : rd_kafka_last_error();
@@ -219,9 +220,8 @@ static rd_kafka_resp_err_t producer_give(struct producer *p, const struct outlet
         {.vtype = RD_KAFKA_VTYPE_RKT, .u.rkt = to->topic},
         {.vtype = RD_KAFKA_VTYPE_PARTITION, .u.i32 = RD_KAFKA_PARTITION_UA},
         {.vtype = RD_KAFKA_VTYPE_MSGFLAGS, .u.i = RD_KAFKA_MSG_F_COPY},
-        {.vtype = RD_KAFKA_VTYPE_VALUE, .u.mem = {.ptr = value, .size = r->value_len}},
-        {.vtype = RD_KAFKA_VTYPE_KEY,
-         .u.mem = {.ptr = (void *)(uintptr_t)r->key, .size = r->key_len}},
+        {.vtype = RD_KAFKA_VTYPE_VALUE, .u.mem = {.ptr = r->value, .size = r->value_len}},
+        {.vtype = RD_KAFKA_VTYPE_KEY, .u.mem = {.ptr = r->key, .size = r->key_len}},
         {.vtype = RD_KAFKA_VTYPE_OPAQUE, .u.ptr = tag},
         {.vtype = RD_KAFKA_VTYPE_TIMESTAMP, .u.i64 = at_ms},
         {.vtype = RD_KAFKA_VTYPE_HEADERS, .u.headers = r->headers}};

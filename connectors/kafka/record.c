@@ -197,11 +197,11 @@ sr_rc records_take(struct records *r, const struct sr_view *v, uint32_t from, st
 
 /* --- One record ------------------------------------------------------------------------------- */
 
-static void record_text(const struct record_part *p, uint32_t i, const void **text, size_t *len)
+static void record_text(const struct record_part *p, uint32_t i, void **text, size_t *len)
 {
     bool is_there = p->fields > 0 && !p->absent[i];
-    const uint8_t *bytes = p->bytes.data ? p->bytes.data : (const uint8_t *)"";
-    *text = is_there ? bytes + p->begin[i] : NULL;
+    void *none = p->end; /* any place will do for what is empty */
+    *text = !is_there ? NULL : p->bytes.data ? p->bytes.data + p->begin[i] : none;
     *len = is_there ? p->end[i] - p->begin[i] : 0;
 }
 

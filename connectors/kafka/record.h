@@ -24,8 +24,8 @@ enum record_metadata {
 extern const struct sr_metadata record_metadata[];
 
 struct record {
-    bool is_none;            /* the row makes no record: -U of an upsert */
-    const void *key, *value; /* NULL: there is none */
+    bool is_none;      /* the row makes no record: -U of an upsert */
+    void *key, *value; /* NULL: there is none */
     size_t key_len, value_len;
     const char *topic; /* as the row says; NULL: it does not */
     uint32_t topic_len;

@@ -4,10 +4,16 @@
 #include "engine/bind/binder.h"
 #include "engine/data/schema.h"
 
+/* What it can write beside the value; NULL: nothing. */
+static const struct sr_metadata *sink_writes(const struct sr_sink_type *type)
+{
+    bool is_older = type->size <= offsetof(struct sr_sink_type, metadata);
+    return is_older ? NULL : type->metadata;
+}
+
 static int32_t sink_metadata_of(const struct sr_sink_type *type, const char *key)
 {
-    const struct sr_metadata *m =
-        SR_HAS_FIELD(type, struct sr_sink_type, metadata) ? type->metadata : NULL;
+    const struct sr_metadata *m = sink_writes(type);
     for (int32_t i = 0; m && m[i].name; i++) {
         if (strcmp(m[i].name, key) == 0) {
             return i;
@@ -20,8 +26,7 @@ static void sink_no_metadata(struct binder *b, const struct bound *s, const stru
                              uint32_t i, const char *key)
 {
     const struct sr_sink_type *type = s->step->sink;
-    const struct sr_metadata *m =
-        SR_HAS_FIELD(type, struct sr_sink_type, metadata) ? type->metadata : NULL;
+    const struct sr_metadata *m = sink_writes(type);
     const char *list = m ? "there is: " : "leave it out of the sink's schema";
     for (uint32_t k = 0; m && m[k].name; k++) {
         list = arena_printf(b->arena, "%s%s%s", list ? list : "", k > 0 ? ", " : "", m[k].name);
