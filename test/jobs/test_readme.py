@@ -61,7 +61,9 @@ def guarantees_in_readme_are_those_of_the_connectors(p):
     rows = json.loads(ok(p.run("connectors", "--guarantees", "--json")).stdout)
     sources, sinks = ({r["name"]: r["keeps"] for r in rows if r["kind"] == kind} for kind in ("source", "sink"))
     keys = {"sqlite": "path: t.sqlite, table-name: t", "filesystem": "path: out, format: csv", "stdout": "format: csv",
-            "http": "url: http://localhost/, format: csv", "socket": "hostname: localhost, port: 1, format: csv"}
+            "http": "url: http://localhost/, format: csv", "socket": "hostname: localhost, port: 1, format: csv",
+            "kafka": "topic: t, properties.bootstrap.servers: 'localhost:1', format: csv",
+            "upsert-kafka": "topic: t, properties.bootstrap.servers: 'localhost:1', key.format: csv, value.format: csv, primary-key: [auction]"}
     for name, claim in sinks.items():
         job = ("sources: {e: {connector: nexmark, events.num: 10}}\n"
                "transforms: {t: {from: e, select: [auction]}}\n"
