@@ -32,12 +32,16 @@ static char jaas_escaped(char c)
 static const char *jaas_word(const char **s, char **to)
 {
     const char *word = *to, *from = *s;
-    char quote = *from == '"' || *from == '\'' ? *from++ : '\0';
+    char quote = '\0';
+    if (*from == '"' || *from == '\'') {
+        quote = *from++;
+    }
     while (*from &&
            (quote ? *from != quote : !isspace((unsigned char)*from) && !strchr("=;", *from))) {
         if (quote && *from == '\\' && from[1]) {
             from++;
-            *(*to)++ = jaas_escaped(*from++);
+            char escaped = *from++;
+            *(*to)++ = jaas_escaped(escaped);
         } else {
             *(*to)++ = *from++;
         }

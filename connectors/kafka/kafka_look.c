@@ -17,14 +17,19 @@ static bool kafka_look_is_over(const struct kafka_look *l)
 }
 
 /* What may be otherwise in a moment. */
-static bool kafka_look_passes(rd_kafka_resp_err_t e)
+static bool kafka_look_passes(const struct kafka_look *l, rd_kafka_resp_err_t e)
 {
-    return e != RD_KAFKA_RESP_ERR_NO_ERROR && client_rc(e) == SR_EIO;
+    return e != RD_KAFKA_RESP_ERR_NO_ERROR && client_rc(e) == SR_EIO &&
+           !atomic_load_explicit(&l->client->denied, memory_order_relaxed);
 }
 
 static sr_rc kafka_look_fail(struct kafka_look *l, rd_kafka_resp_err_t e, const char *what)
 {
     const char *servers = props_find(&l->conf->properties, "bootstrap.servers");
+    sr_rc let_in = client_is_let_in(l->client, &l->conf->properties, &l->err);
+    if (let_in != SR_OK) { /* else it would only say that nobody answers */
+        return let_in;
+    }
     bool is_down = atomic_load_explicit(&l->client->is_down, memory_order_relaxed);
     if (is_down && client_rc(e) == SR_EIO) {
         return l->host->fail(l->host, &l->err, SR_EIO, "%s: no broker can be reached (%s)", what,
@@ -77,8 +82,8 @@ static rd_kafka_resp_err_t kafka_look_metadata(struct kafka_look *l, rd_kafka_to
             *out = NULL;
         }
         /* Its errors are told by a callback. */
-        (void)rd_kafka_poll(l->client->rk, kafka_look_passes(e) ? KAFKA_AGAIN_MS : 0);
-    } while (kafka_look_passes(e) && !kafka_look_is_over(l));
+        (void)rd_kafka_poll(l->client->rk, kafka_look_passes(l, e) ? KAFKA_AGAIN_MS : 0);
+    } while (kafka_look_passes(l, e) && !kafka_look_is_over(l));
     return e;
 }
 
@@ -89,7 +94,7 @@ static sr_rc kafka_look_topic(struct kafka_look *l, const char *name)
     rd_kafka_topic_t *rkt = rd_kafka_topic_new(l->client->rk, name, NULL);
     rd_kafka_resp_err_t e = rkt ? kafka_look_metadata(l, rkt, &m) : rd_kafka_last_error();
     (void)snprintf(what, sizeof(what), "topic '%s'", name);
-    sr_rc rc = e ? kafka_look_fail(l, e, what) : kafka_look_take(l, &m->topics[0]);
+    sr_rc rc = e || !m ? kafka_look_fail(l, e, what) : kafka_look_take(l, &m->topics[0]);
     if (m) {
         rd_kafka_metadata_destroy(m);
     }
@@ -103,8 +108,8 @@ static sr_rc kafka_look_pattern(struct kafka_look *l)
 {
     const struct rd_kafka_metadata *m = NULL;
     rd_kafka_resp_err_t e = kafka_look_metadata(l, NULL, &m);
-    sr_rc rc = e ? kafka_look_fail(l, e, "topic-pattern") : SR_OK;
-    for (int i = 0; rc == SR_OK && i < m->topic_cnt; i++) {
+    sr_rc rc = e || !m ? kafka_look_fail(l, e, "topic-pattern") : SR_OK;
+    for (int i = 0; rc == SR_OK && m && i < m->topic_cnt; i++) {
         const rd_kafka_metadata_topic_t *t = &m->topics[i];
         if (t->err == RD_KAFKA_RESP_ERR_NO_ERROR && l->wants(l->ctx, t->topic)) {
             rc = kafka_look_take(l, t);
@@ -144,7 +149,7 @@ static sr_rc kafka_look_ask(struct kafka_look *l, int64_t ask, int64_t *out)
         (void)rd_kafka_topic_partition_list_add(list, l->found[i].topic, l->found[i].partition);
     }
     rd_kafka_resp_err_t e = kafka_look_ask_once(l, list, ask);
-    while (kafka_look_passes(e) && !kafka_look_is_over(l)) {
+    while (kafka_look_passes(l, e) && !kafka_look_is_over(l)) {
         (void)rd_kafka_poll(l->client->rk, KAFKA_AGAIN_MS);
         e = kafka_look_ask_once(l, list, ask);
     }

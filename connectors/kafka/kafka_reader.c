@@ -65,7 +65,7 @@ sr_rc kafka_reader_open(void *reader, const struct sr_source_open *o, struct sr_
     r->has_group = group && *group;
     r->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (r->wake < 0) {
-        return r->host->fail(r->host, err, SR_EIO, "kafka: no eventfd: %s", strerror(errno));
+        return r->host->fail(r->host, err, SR_EIO, "kafka: no eventfd, errno %d", errno);
     }
     return kafka_reader_connect(r, err);
 }
@@ -143,14 +143,14 @@ static uint32_t kafka_reader_copy(struct kafka_reader *r, const rd_kafka_message
     if (r->wants_keys) {
         r->keyless[i] = m->key == NULL;
         r->key[i] = (struct sr_span){at, (uint32_t)m->key_len};
-        if (m->key_len > 0) {
+        if (m->key && m->key_len > 0) {
             memcpy(to + at, m->key, m->key_len);
         }
         at += (uint32_t)m->key_len;
     }
     r->absent[i] = m->payload == NULL;
     r->value[i] = (struct sr_span){at, (uint32_t)m->len};
-    if (m->len > 0) {
+    if (m->payload && m->len > 0) {
         memcpy(to + at, m->payload, m->len);
     }
     at += (uint32_t)m->len;

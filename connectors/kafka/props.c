@@ -93,6 +93,7 @@ sr_rc props_fail(struct sr_error *err, sr_rc rc, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is a line above */
     (void)vsnprintf(err->words, sizeof(err->words), fmt, args); /* cut */
     va_end(args);
     err->rc = rc;

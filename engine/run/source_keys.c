@@ -169,9 +169,10 @@ static sr_rc source_keys_put(struct source *s, struct sr_builder *b, uint32_t co
     *words = NULL;
     sr_rc rc = k->how.key_format->decode(x->decoder, &d, err);
     s->rows.is_broken = s->rows.is_broken || b->is_broken;
-    if (rc != SR_OK)
+    if (rc != SR_OK) {
         return error_wrap(err, "source '%s', key format %s", s->node->step,
                           k->how.key_format->name);
+    }
     for (uint32_t i = 0; i < d.bads; i++) {
         x->bad[i].mark = 0; /* for the next call */
     }

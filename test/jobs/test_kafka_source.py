@@ -230,6 +230,48 @@ def all_codecs_of_kafka_are_read(p):
     assert values(ok(p.run("run", job(p, broker, name)))) == [str(i) for i in range(500)]
 
 
+# --- Transactions ---------------------------------------------------------------------------------
+
+
+def transaction(first, count, how, partition=0):
+    return [*lines(first, count, partition), {"transaction": how}]
+
+
+@test
+def a_partition_that_ends_with_a_marker_is_read_to_its_end(p):
+    broker = p.kafka()
+    name = topic(broker, 3)
+    broker.put(name, transaction(0, 1, "commit", 0) + transaction(1, 1, "abort", 1) + transaction(2, 2, "commit", 2),
+               f"transactional.id={name}")
+    broker.put(name, lines(4, 1, 2))
+    assert broker.ends(name) == {0: [0, 2], 1: [0, 2], 2: [0, 4]}, broker.ends(name)
+    path = job(p, broker, name, head="execution.checkpointing: {dir: state}\n", options=BOUNDED + "    properties.group.id: markers\n")
+    assert sorted(values(ok(p.run("run", path, "--continue")))) == ["0", "2", "3", "4"]
+    assert broker.group("markers", name) == {0: 2, 1: 2, 2: 4}
+    assert values(ok(p.run("run", path, "--continue"))) == []
+
+
+@test
+def rows_of_a_transaction_are_read_when_it_is_committed(p):
+    broker = p.kafka()
+    name = topic(broker)
+    broker.put(name, lines(0, 2))
+    broker.put(name, transaction(100, 3, "leave"), f"transactional.id={name}")
+    broker.put(name, lines(2, 2))
+    path = job(p, broker, name)
+    assert values(ok(p.run("run", path))) == ["0", "1"]  # up to the first open transaction
+    assert values(ok(p.run("run", path, "-D", "sources.in.properties.isolation.level=read_uncommitted"))) == \
+        ["0", "1", "100", "101", "102", "2", "3"]
+    options = "    scan.startup.mode: earliest-offset\n"
+    path = job(p, broker, name, options, head=KEPT, out=FILES)
+    child = p.start("run", path)
+    wait_for("rows", lambda: written(p) == [0, 1] or child.poll() is not None)
+    broker.put(name, transaction(4, 2, "commit"), f"transactional.id={name}")  # whose init ends what was left open
+    wait_for("what was held back", lambda: len(written(p)) >= 6 or child.poll() is not None)
+    stopped(p, child)
+    assert written(p) == list(range(6))
+
+
 # --- Checkpoints ----------------------------------------------------------------------------------
 
 
@@ -399,3 +441,46 @@ def a_first_run_begins_at_what_is_still_there(p):
     broker.put(name, lines(0, 6))
     broker.forget(name, 0, 3)
     assert values(ok(p.run("run", job(p, broker, name)))) == ["3", "4", "5"]
+
+
+# --- The broker and its rights --------------------------------------------------------------------
+
+
+@test
+def a_broker_that_is_gone_is_waited_for(p):
+    broker = p.kafka({"log.retention.check.interval.ms": "300000"})
+    name = topic(broker)
+    path = job(p, broker, name, "    scan.startup.mode: earliest-offset\n", head=KEPT, out=FILES)
+    broker.put(name, lines(0, 5))
+    child = p.start("run", path, "-v")
+    wait_for("rows", lambda: written(p) == list(range(5)) or child.poll() is not None)
+    broker.kill()
+    wait_for("the word of it", lambda: b"brokers-unreachable" in p.run("status", "--json").stdout or child.poll() is not None)
+    broker.start()
+    broker.put(name, lines(5, 5))
+    wait_for("rows", lambda: written(p) == list(range(10)) or child.poll() is not None)
+    done = stopped(p, child)
+    assert done.stderr.count(b"no broker can be reached") == 1 and len(done.stderr.splitlines()) < 20, done.stderr
+
+
+@test
+def a_source_of_kafka_speaks_tls_and_sasl_by_javas_names(p):
+    broker = p.kafka()
+    name = topic(broker)
+    broker.put(name, lines(0, 3))
+    options = f"""{BOUNDED}    properties.security.protocol: SASL_SSL
+    properties.sasl.mechanism: PLAIN
+    properties.sasl.jaas.config: org.apache.kafka.common.security.plain.PlainLoginModule required username="reader" password="${{SECRET}}";
+    properties.ssl.truststore.type: PEM
+    properties.ssl.truststore.location: {broker.ca}
+"""
+    path = job(p, broker, name, options)
+    with open(path) as f:
+        text = f.read().replace(broker.bootstrap, broker.secure)
+    p.write("job.yaml", text)
+    for secret, words in (("secret-of-reader", b"uthorization failed"), ("wrong-one", b"uthentication failure")):
+        done = ok(p.run("run", path, "-D", "restart-strategy.type=none", env={"SECRET": secret}), 1)
+        assert words in done.stderr.splitlines()[-1] and secret.encode() not in done.stderr, done.stderr
+    broker.allow("reader", "topic", name, "all")
+    assert values(ok(p.run("run", path, env={"SECRET": "secret-of-reader"}))) == ["0", "1", "2"]
+    assert b"secret-of-reader" not in ok(p.run("config", path, env={"SECRET": "secret-of-reader"})).stdout

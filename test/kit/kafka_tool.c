@@ -8,7 +8,8 @@
  *   group GROUP TOPIC                        group-delete GROUP
  *   allow USER topic|group|cluster NAME OPERATION
  *   put TOPIC [CLIENT-KEY=VALUE...]          reads JSON lines: partition, key, value, headers,
- *                                            timestamp
+ *                                            timestamp; with transactional.id=ID each transaction
+ *                                            up to {"transaction": "commit"|"abort"|"leave"}
  *   dump TOPIC [read_committed|read_uncommitted]
  *
  * Bytes that are not UTF-8 stand in "key_hex" and "value_hex" in place of "key" and "value", in
@@ -21,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #define WAIT_MS 60000
 
@@ -456,8 +458,39 @@ static void put_row(rd_kafka_t *rk, const char *topic, json_t *row)
     }
 }
 
+static void checked(rd_kafka_error_t *e, const char *what)
+{
+    if (e) {
+        die("%s: %s", what, rd_kafka_error_string(e));
+    }
+}
+
+/* Begins a transaction at a row, and ends it at {"transaction": "commit"}, "abort" or "leave": by
+ * the death of this process. Answers whether one is open. */
+static bool put_in_transaction(rd_kafka_t *rk, json_t *row, bool is_open)
+{
+    const char *how = json_string_value(json_object_get(row, "transaction"));
+    if (!how) {
+        if (!is_open) {
+            checked(rd_kafka_begin_transaction(rk), "begin");
+        }
+        return true;
+    }
+    if (rd_kafka_flush(rk, WAIT_MS)) {
+        die("not delivered in time");
+    }
+    if (strcmp(how, "leave") == 0) {
+        _exit(0);
+    }
+    checked(strcmp(how, "abort") == 0 ? rd_kafka_abort_transaction(rk, WAIT_MS)
+                                      : rd_kafka_commit_transaction(rk, WAIT_MS),
+            how);
+    return false;
+}
+
 static void put(const char *bootstrap, int count, char **args)
 {
+    bool is_transactional = false, is_open = false;
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
     rd_kafka_conf_set_dr_msg_cb(conf, delivered);
     (void)rd_kafka_conf_set(conf, "bootstrap.servers", bootstrap, NULL, 0);
@@ -468,6 +501,7 @@ static void put(const char *bootstrap, int count, char **args)
             die("%s is no KEY=VALUE", args[i]);
         }
         *equals = '\0';
+        is_transactional = is_transactional || strcmp(args[i], "transactional.id") == 0;
         if (rd_kafka_conf_set(conf, args[i], equals + 1, error_words, sizeof(error_words)) !=
             RD_KAFKA_CONF_OK) {
             die("%s", error_words);
@@ -477,6 +511,9 @@ static void put(const char *bootstrap, int count, char **args)
     if (!rk) {
         die("%s", error_words);
     }
+    if (is_transactional) {
+        checked(rd_kafka_init_transactions(rk, WAIT_MS), "init");
+    }
     char *line = NULL;
     size_t size = 0;
     while (getline(&line, &size, stdin) > 0) {
@@ -485,10 +522,18 @@ static void put(const char *bootstrap, int count, char **args)
         if (!row) {
             die("not JSON: %s", error.text);
         }
-        put_row(rk, args[0], row);
+        if (is_transactional) {
+            is_open = put_in_transaction(rk, row, is_open);
+        }
+        if (!is_transactional || is_open) {
+            put_row(rk, args[0], row);
+        }
         json_decref(row);
     }
     free(line);
+    if (is_open) {
+        checked(rd_kafka_commit_transaction(rk, WAIT_MS), "commit");
+    }
     if (rd_kafka_flush(rk, WAIT_MS)) {
         die("not delivered in time");
     }
