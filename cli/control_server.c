@@ -110,6 +110,22 @@ static json_t *control_phases_json(const struct run_phases *p)
                      (double)p->store_us / 1000, "show_duration", (double)p->show_us / 1000);
 }
 
+/* Flink's names: of its REST interface, and of its metrics; its bounds of the levels too. */
+static void control_put_times(json_t *j, const struct run_node_status *n)
+{
+    int parts = (int)n->looked_at;
+    const char *level = n->pressed_most <= 100 ? "ok" : n->pressed_most <= 500 ? "low" : "high";
+    json_t *times = json_pack(
+        "{s:I, s:I, s:I, s:i, s:i, s:i, s:s}", "accumulated-busy-time",
+        (json_int_t)(n->times.busy_us / 1000), "accumulated-idle-time",
+        (json_int_t)(n->times.idle_us / 1000), "accumulated-backpressured-time",
+        (json_int_t)(n->times.pressed_us / 1000), "busyTimeMsPerSecond", n->times.busy_ms / parts,
+        "idleTimeMsPerSecond", n->times.idle_ms / parts, "backPressuredTimeMsPerSecond",
+        n->times.pressed_ms / parts, "backpressureLevel", level);
+    (void)json_object_update(j, times); /* without memory they are not shown */
+    json_decref(times);
+}
+
 static json_t *control_node_json(const struct run_node_status *n)
 {
     json_t *j =
@@ -122,6 +138,7 @@ static json_t *control_node_json(const struct run_node_status *n)
         json_object_set_new(j, "read-bytes", json_integer(n->bytes_in));
         json_object_set_new(j, "total-bytes", json_integer(n->bytes_total));
     }
+    if (n->looked_at > 0) control_put_times(j, n);
     if (n->waits_since_us > 0) {
         json_object_set_new(j, "waits-for", json_string(n->waits_for));
         json_object_set_new(j, "waits-since", json_integer(n->waits_since_us / 1000));

@@ -229,25 +229,37 @@ enum cli_exit command_list(struct cli *c, const struct args *a)
     return CLI_OK;
 }
 
+/* "37 %" of a second; "": not known. */
+static const char *running_share(const struct cli *c, const json_t *v, const char *key)
+{
+    const json_t *ms = json_object_get(v, key);
+    return ms ? arena_printf(c->arena, "%d %%", (int)((json_integer_value(ms) + 5) / 10)) : "";
+}
+
 static void running_nodes(struct cli *c, const json_t *vertices)
 {
-    enum { COLUMNS = 8 };
+    enum { COUNTS = 8, COLUMNS = COUNTS + 2 };
     size_t n = json_array_size(vertices);
     const char **cell = arena_array(c->arena, (n + 1) * COLUMNS, sizeof(*cell));
-    static const char *const head[COLUMNS] = {"step",       "read", "passed on",     "filtered",
-                                              "aggregated", "late", "dead-lettered", "skipped"};
-    static const bool is_right[COLUMNS] = {false, true, true, true, true, true, true, true};
-    static const char *const key[COLUMNS] = {"name",          "read-records", "write-records",
-                                             "filtered",      "aggregated",   "late",
-                                             "dead-lettered", "skipped"};
+    static const char *const head[COLUMNS] = {
+        "step", "read",          "passed on", "filtered", "aggregated",
+        "late", "dead-lettered", "skipped",   "busy",     "back-pressure"};
+    static const bool is_right[COLUMNS] = {false, true, true, true, true,
+                                           true,  true, true, true, true};
+    static const char *const key[COUNTS] = {"name",          "read-records", "write-records",
+                                            "filtered",      "aggregated",   "late",
+                                            "dead-lettered", "skipped"};
     if (!cell) return;
     memcpy(cell, head, sizeof(head));
     for (size_t i = 0; i < n; i++) {
         const json_t *v = json_array_get(vertices, i);
-        cell[(i + 1) * COLUMNS] = running_text(v, key[0]);
-        for (uint32_t k = 1; k < COLUMNS; k++) {
-            cell[(i + 1) * COLUMNS + k] = show_count(c->arena, running_int(v, key[k]));
+        const char **row = cell + (i + 1) * COLUMNS;
+        row[0] = running_text(v, key[0]);
+        for (uint32_t k = 1; k < COUNTS; k++) {
+            row[k] = show_count(c->arena, running_int(v, key[k]));
         }
+        row[COUNTS] = running_share(c, v, "busyTimeMsPerSecond");
+        row[COUNTS + 1] = running_share(c, v, "backPressuredTimeMsPerSecond");
     }
     show_table(c->out, &(struct show_table){COLUMNS, is_right, (uint32_t)n + 1, cell});
 }

@@ -52,16 +52,29 @@ static void worker_wake(void *ctx)
     parker_wake(w->parker);
 }
 
+/* What it waits for until it is stepped again. A sink that waits for its target works, so to say:
+ * those before it are under pressure. */
+static enum pressure_state worker_pressure(const struct task *t, enum task_did did)
+{
+    if (did == TASK_DID || (t->is_pressed && t->has_sink)) return PRESSURE_BUSY;
+    return t->is_pressed ? PRESSURE_PRESSED : PRESSURE_IDLE;
+}
+
 /* Steps every task once. True: one of them did something. */
 static bool worker_pass(struct worker *w, int64_t now_us)
 {
+    const struct env *env = w->pool->env;
     bool did = false;
     w->waits = 0;
     for (uint32_t i = 0; i < w->tasks; i++) {
+        struct task *t = w->task[i];
         struct task_waits waits;
-        switch (task_step(w->task[i], now_us, &waits)) {
+        enum task_did one = task_step(t, now_us, &waits);
+        pressure_enter(&t->pressure, worker_pressure(t, one), now_us);
+        switch (one) {
         case TASK_DID:
             did = true;
+            now_us = env->mono_us(env); /* the next task's time begins here */
             break;
         case TASK_NOTHING:
             for (uint32_t k = 0; k < waits.count; k++) {

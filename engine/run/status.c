@@ -125,6 +125,34 @@ static void status_waits(const struct supervise *s, struct run_node_status *by_n
     }
 }
 
+static void status_add_times(struct run_node_status *to, const struct pressure_shown *p)
+{
+    to->looked_at++;
+    to->times.busy_us += p->sum_us[PRESSURE_BUSY];
+    to->times.idle_us += p->sum_us[PRESSURE_IDLE];
+    to->times.pressed_us += p->sum_us[PRESSURE_PRESSED];
+    to->times.busy_ms += p->ms_per_second[PRESSURE_BUSY];
+    to->times.idle_ms += p->ms_per_second[PRESSURE_IDLE];
+    to->times.pressed_ms += p->ms_per_second[PRESSURE_PRESSED];
+    int32_t pressed = p->ms_per_second[PRESSURE_PRESSED];
+    to->pressed_most = pressed > to->pressed_most ? pressed : to->pressed_most;
+}
+
+/* Nodes of one vertex run in one task, so they share its times. */
+static void status_times(const struct supervise *s, struct run_node_status *by_node)
+{
+    const struct crew *c = s->watched;
+    int64_t now_us = s->env->mono_us(s->env);
+    for (uint32_t i = 0; i < c->tasks; i++) {
+        const struct task *t = &c->task[i];
+        struct pressure_shown p;
+        if (!status_is_watched(s, t) || !pressure_look(&t->pressure, now_us, &p)) continue;
+        for (uint32_t k = 0; k < t->vertex->nodes; k++) {
+            status_add_times(&by_node[t->vertex->node[k]], &p);
+        }
+    }
+}
+
 static void status_nodes(struct supervise *s, const struct counts *sum, struct run_node_status *out)
 {
     for (uint32_t n = 0; n < s->plan->nodes; n++) {
@@ -163,6 +191,7 @@ void supervise_status(struct supervise *s, struct arena *a, struct run_status *o
         if (s->watched) status_watermarks(s, node);
         if (s->watched) status_own(s, a, node);
         if (s->watched) status_waits(s, node);
+        if (s->watched) status_times(s, node);
     }
     for (uint32_t i = 0; region && i < s->regions; i++) {
         region[i] = s->region[i].shown;

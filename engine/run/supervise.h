@@ -68,6 +68,12 @@ struct run_own_count {
     int64_t value; /* since its task was opened */
 };
 
+/* What the time of subtasks goes into: pressure.h. */
+struct run_times {
+    int64_t busy_us, idle_us, pressed_us; /* since they began */
+    int32_t busy_ms, idle_ms, pressed_ms; /* of a second, the last one or two */
+};
+
 struct run_node_status {
     const char *uid, *name;
     enum plan_node_kind kind;
@@ -79,6 +85,9 @@ struct run_node_status {
     int64_t waits_since_us; /* wall clock: its target, or that of its dead letters, is waited for;
                                0: it is not */
     char waits_for[256];    /* why */
+    uint32_t looked_at;     /* subtasks of its vertex whose times follow; 0: they are not known */
+    struct run_times times; /* of all these together */
+    int32_t pressed_most;   /* ms of a second under back-pressure, of the subtask that is most */
     uint32_t owns;
     struct run_own_count *own; /* sums over the subtasks, by name */
 };

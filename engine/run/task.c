@@ -604,7 +604,8 @@ enum task_did task_step(struct task *t, int64_t now_us, struct task_waits *waits
     if (did == TASK_FAILED) return task_fail(t, &err);
     /* Until it reads again the source is not idle but kept from reading. */
     if (t->has_source && did == TASK_NOTHING) stamp_pause(&t->source.stamp, now_us);
-    if (did == TASK_NOTHING) return TASK_NOTHING; /* back-pressure */
+    t->is_pressed = did == TASK_NOTHING;
+    if (t->is_pressed) return TASK_NOTHING;
     crumbs_clear(t->crumb);
     if (t->barrier.kind != MSG_NONE) {
         if (t->has_source) stamp_pause(&t->source.stamp, now_us);

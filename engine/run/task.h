@@ -33,6 +33,7 @@
 #include "engine/run/gate.h"
 #include "engine/run/letters.h"
 #include "engine/run/outlet.h"
+#include "engine/run/pressure.h"
 #include "engine/run/report.h"
 #include "engine/run/sink_task.h"
 #include "engine/run/source_task.h"
@@ -95,6 +96,8 @@ struct task {
     bool is_draining;                   /* watermark +infinity was sent */
     bool has_told_drained, has_told_ended;
     bool is_ended, is_failed;
+    bool is_pressed;          /* its last step could not hand on what it has */
+    struct pressure pressure; /* kept by its worker */
 };
 
 /* --- The supervisor's: task_save.c has save and load ------------------------------------------ */
