@@ -47,6 +47,14 @@ static sr_rc stdin_check(const void *conf, const struct sr_schema *schema,
     return SR_OK;
 }
 
+/* By errno. A directory, or a descriptor that is closed, will not become readable. */
+static sr_rc stdin_failed(const struct stdin_reader *r, struct sr_error *err)
+{
+    int number = errno;
+    return r->host->fail(r->host, err, number == EIO ? SR_EIO : SR_EFINAL,
+                         "stdin cannot be read: %s", strerrordesc_np(number));
+}
+
 /* For the tape: whole lines, where that can be had. */
 static enum taken stdin_take_next(void *reader, uint8_t *to, size_t room, size_t *got,
                                   struct sr_wait *wait, struct sr_error *err)
@@ -55,8 +63,7 @@ static enum taken stdin_take_next(void *reader, uint8_t *to, size_t room, size_t
     enum taken taken = stdin_take_lines(&r->take, to, room, got);
     wait->fd = STDIN_FILENO;
     if (taken == TAKEN_FAILED) {
-        (void)r->host->fail(r->host, err, SR_EIO, "stdin cannot be read: %s",
-                            strerrordesc_np(errno));
+        (void)stdin_failed(r, err);
     }
     return taken;
 }
@@ -188,8 +195,7 @@ static sr_rc stdin_read(struct stdin_reader *r, struct stdin_got *got, struct sr
         stdin_read_file(r, to, room, got);
     }
     if (rc == SR_OK && got->bytes < 0) {
-        rc =
-            r->host->fail(r->host, err, SR_EIO, "stdin cannot be read: %s", strerrordesc_np(errno));
+        rc = stdin_failed(r, err);
     }
     if (rc == SR_OK) {
         block_filled(&r->block, (uint32_t)got->bytes);

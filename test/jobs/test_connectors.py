@@ -2,6 +2,7 @@
 import base64
 import collections
 import json
+import os
 import random
 import shutil
 import sqlite3
@@ -485,3 +486,16 @@ sinks: {out: {from: in, connector: sqlite, path: t.db, table-name: t}}
     ok(p.run("run", job, "--fresh"))
     with sqlite3.connect(p.dir / "t.db") as db:
         assert [r[0] for r in db.execute("SELECT n FROM t ORDER BY n")] == [1, 2, 3, 4]
+
+
+@test
+def a_stdin_that_will_never_be_readable_ends_the_job(p):
+    """A directory, or a closed descriptor: no restart would do better."""
+    job = "execution.checkpointing: {interval: 1 s, dir: ckpt}\n" \
+          "sources: {e: {connector: stdin, MORE format: raw, schema: {x: STRING}}}\nsinks: {o: {from: e, connector: print}}\n"
+    for more in ("", "journal: j,"):
+        path = p.write("job.yaml", job.replace("MORE", more))
+        directory = os.open(p.dir, os.O_RDONLY)
+        done = ended(p.start("run", path, "--fresh", stdin=directory), 1)
+        os.close(directory)
+        assert b"stdin cannot be read: Is a directory" in done.stderr, done.stderr
