@@ -394,10 +394,47 @@ static sr_rc journal_new_segment(struct journal *j, uint64_t begin,
 #ifndef MUTANT_JOURNAL_NAME_UNSYNCED /* what is durable lies in a file without a name */
     if (rc == SR_OK) {
         rc = fs->sync_dir(fs, j->dir, err);
+        j->is_broken = rc != SR_OK;
     }
 #endif
-    j->is_broken = rc != SR_OK;
+    j->is_broken = j->is_broken || (rc != SR_OK && rc != SR_ENOSPC);
     j->end = begin;
+    return rc;
+}
+
+static void journal_forget_last(struct journal *j)
+{
+    uint32_t behind = journal_list_behind(&j->list, j->session);
+    memmove(&j->list.item[behind - 1], &j->list.item[behind],
+            (j->list.count - behind) * sizeof(*j->list.item));
+    j->list.count--;
+}
+
+/* Goes on in a new segment. For want of space it is as before, and may be tried again. */
+static sr_rc journal_roll(struct journal *j, const uint8_t origin[JOURNAL_ORIGIN],
+                          struct sr_error *err)
+{
+    const struct sr_files *fs = j->host->files;
+    struct sr_file *before = j->out;
+    uint64_t before_at = j->out_at;
+    uint32_t segments = j->list.count;
+    struct sr_error ignored;
+    j->out = NULL;
+    sr_rc rc = journal_new_segment(j, j->offset, origin, err);
+    if (rc == SR_OK || j->is_broken) {
+        (void)fs->close(before, NULL); /* synced */
+        return rc;
+    }
+    char *path = journal_path(j->dir, j->session, j->offset);
+    sr_rc removed = path ? fs->remove(fs, path, &ignored) : SR_ENOMEM;
+    free(path);
+    (void)fs->close(j->out, NULL); /* it is gone */
+    if (j->list.count > segments) {
+        journal_forget_last(j);
+    }
+    j->is_broken = removed != SR_OK && removed != SR_EABSENT;
+    j->out = before;
+    j->out_at = before_at;
     return rc;
 }
 
@@ -413,10 +450,7 @@ static sr_rc journal_renew(struct journal *j, const uint8_t origin[JOURNAL_ORIGI
     if (rc != SR_OK) {
         return rc;
     }
-    uint32_t behind = journal_list_behind(&j->list, s.session);
-    memmove(&j->list.item[behind - 1], &j->list.item[behind],
-            (j->list.count - behind) * sizeof(*j->list.item));
-    j->list.count--;
+    journal_forget_last(j);
     return journal_new_segment(j, s.begin, origin, err);
 }
 
@@ -485,7 +519,7 @@ sr_rc journal_append(struct journal *j, const uint8_t *bytes, uint32_t len, stru
         }
         if (rc == SR_OK) {
             memcpy(origin, j->frame, sizeof(origin));
-            rc = journal_new_segment(j, j->offset, origin, err);
+            rc = journal_roll(j, origin, err);
         }
     }
     if (rc == SR_OK) {

@@ -202,6 +202,42 @@ START_TEST(calls_that_fail_are_survived)
 }
 END_TEST
 
+/* No space for a further segment, at any of the calls that make it: it is waited for as well. */
+START_TEST(a_segment_that_finds_no_space_is_tried_again)
+{
+    for (uint64_t n = 0; n < 4; n++) {
+        struct place p;
+        begin(&p, n);
+        OK(go(&p, 0, true));
+        while (p.journal.out_at < MAX / 8) {
+            OK(append(&p, 20000));
+        }
+        uint64_t safe = p.journal.offset;
+        for (int i = 0; i < 3; i++) {
+            disk_fail_in(p.disk, DISK_FAULT_ENOSPC, n);
+            sr_rc rc = append(&p, 5000);
+            ck_assert_int_eq(rc, disk_fail_pending(p.disk) ? SR_OK : SR_ENOSPC);
+            ck_assert(!p.journal.is_broken);
+            safe += rc == SR_OK ? 5000 : 0;
+            ck_assert_uint_eq(p.journal.offset, safe);
+        }
+        disk_fail_in(p.disk, DISK_FAULT_ENOSPC, UINT64_MAX);
+        if (n % 2) {
+            OK(append(&p, 7000));
+            safe += 7000;
+        }
+        OK(journal_end(&p.journal, &p.err));
+        disk_crash(p.disk, DISK_POWER_LOSS);
+        disk_restart(p.disk, DISK_NOTHING);
+        OK(go(&p, 0, false));
+        OK(read_all(&p, 4096));
+        ck_assert_uint_eq(p.journal.offset, safe);
+        ck_assert(p.journal.has_end);
+        end(&p);
+    }
+}
+END_TEST
+
 /* Any byte that is changed is found, in the last group too. */
 START_TEST(damage_is_told)
 {
@@ -295,5 +331,5 @@ START_TEST(a_journal_has_one_owner)
 END_TEST
 
 UNIT_MAIN("journal", bytes_come_back_from_any_offset, nothing_that_was_told_is_lost_in_a_crash,
-          calls_that_fail_are_survived, damage_is_told, what_is_acknowledged_goes,
-          a_journal_has_one_owner)
+          calls_that_fail_are_survived, a_segment_that_finds_no_space_is_tried_again,
+          damage_is_told, what_is_acknowledged_goes, a_journal_has_one_owner)
