@@ -3,7 +3,8 @@
 #include "connectors/kafka/kafka_sink.h"
 #include "connectors/kafka/kafka_source.h"
 
-static const struct sr_source_type *const kafka_sources[] = {&kafka_source_type, NULL};
+static const struct sr_source_type *const kafka_sources[] = {&kafka_source_type,
+                                                             &upsert_kafka_source_type, NULL};
 static const struct sr_sink_type *const kafka_sinks[] = {&kafka_sink_type, &upsert_kafka_sink_type,
                                                          NULL};
 

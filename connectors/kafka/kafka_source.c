@@ -164,6 +164,14 @@ static sr_rc kafka_source_check(const void *conf, const struct sr_schema *schema
     return rc;
 }
 
+static sr_rc upsert_kafka_check(const void *conf, const struct sr_schema *schema,
+                                struct sr_source_caps *caps, struct sr_error *err)
+{
+    sr_rc rc = kafka_source_check(conf, schema, caps, err);
+    caps->upserts = rc == SR_OK;
+    return rc;
+}
+
 /* --- The type -------------------------------------------------------------------------------- */
 
 static const char *const kafka_startups[] = {"earliest-offset", "latest-offset",    "group-offsets",
@@ -173,24 +181,33 @@ static const char *const kafka_boundeds[] = {"unbounded", "latest-offset",    "g
 static const char *const kafka_losts[] = {"fail", "earliest", "latest", NULL};
 
 /* clang-format off */
+#define KAFKA_PROPERTIES \
+    SR_OPT(struct kafka_source_conf, CLIENT_PROPERTIES, properties, .flags = SR_OPT_USUAL, \
+           .doc = "Properties of the client, as in `properties.bootstrap.servers: host:9092`: names of Kafka's Java client or of librdkafka. `properties.isolation.level` is read_committed unless written; Flink's connector leaves it at read_uncommitted.")
+#define KAFKA_TOPICS \
+    SR_OPT(struct kafka_source_conf, "topic", topics, .flags = SR_OPT_USUAL, .doc = "The topic, or several separated by ;.")
+#define KAFKA_BOUNDS \
+    SR_OPT(struct kafka_source_conf, "scan.bounded.mode", bounded, .choices = kafka_boundeds, .def = "unbounded", \
+           .doc = "Where the read ends: unbounded (never), or latest-offset, group-offsets, timestamp or specific-offsets, each partition where that was when the job began."), \
+    SR_OPT(struct kafka_source_conf, "scan.bounded.specific-offsets", bounded_offsets, .doc = "With specific-offsets: the first offset of each partition that is not read; partitions that are not listed are read to their latest."), \
+    SR_OPT(struct kafka_source_conf, "scan.bounded.timestamp-millis", bounded_ms, .def = "-1", .doc = "With timestamp: the first record at or behind this time, in ms since 1970, is not read."), \
+    SR_OPT(struct kafka_source_conf, "scan.topic-partition-discovery.interval", discovery, .def = "5 min", .min = 0, .max = INT64_MAX, \
+           .doc = "How often new topics and partitions are looked for, which are read from their beginning; 0: never."), \
+    SR_OPT(struct kafka_source_conf, "scan.lost-position", lost, .choices = kafka_losts, .def = "fail", .flags = SR_OPT_OURS, \
+           .doc = "When the record that comes next is gone (retention, a topic that was deleted or made again): fail says what is gone and how much; earliest or latest go on there, and count what is lost.")
+
 static const struct sr_opt kafka_source_opts[] = {
-    SR_OPT(struct kafka_source_conf, CLIENT_PROPERTIES, properties, .flags = SR_OPT_USUAL,
-           .doc = "Properties of the client, as in `properties.bootstrap.servers: host:9092`: names of Kafka's Java client or of librdkafka. `properties.isolation.level` is read_committed unless written; Flink's connector leaves it at read_uncommitted."),
-    SR_OPT(struct kafka_source_conf, "topic", topics, .flags = SR_OPT_USUAL, .doc = "The topic, or several separated by ;."),
+    KAFKA_PROPERTIES,
+    KAFKA_TOPICS,
     SR_OPT(struct kafka_source_conf, "topic-pattern", pattern, .doc = "A regular expression: all topics whose whole name it matches, also those that are made later."),
     SR_OPT(struct kafka_source_conf, "scan.startup.mode", startup, .choices = kafka_startups, .def = "group-offsets",
            .doc = "Where a first run begins: earliest-offset, latest-offset, group-offsets (where the group was; without an offset, as properties.auto.offset.reset says), timestamp or specific-offsets. A run that goes on from a checkpoint begins where that was."),
     SR_OPT(struct kafka_source_conf, "scan.startup.specific-offsets", startup_offsets, .doc = "With specific-offsets: 'partition:0,offset:42;partition:1,offset:300'; partitions that are not listed begin at their earliest."),
     SR_OPT(struct kafka_source_conf, "scan.startup.timestamp-millis", startup_ms, .def = "-1", .doc = "With timestamp: the first record at or behind this time, in ms since 1970."),
-    SR_OPT(struct kafka_source_conf, "scan.bounded.mode", bounded, .choices = kafka_boundeds, .def = "unbounded",
-           .doc = "Where the read ends: unbounded (never), or latest-offset, group-offsets, timestamp or specific-offsets, each partition where that was when the job began."),
-    SR_OPT(struct kafka_source_conf, "scan.bounded.specific-offsets", bounded_offsets, .doc = "With specific-offsets: the first offset of each partition that is not read; partitions that are not listed are read to their latest."),
-    SR_OPT(struct kafka_source_conf, "scan.bounded.timestamp-millis", bounded_ms, .def = "-1", .doc = "With timestamp: the first record at or behind this time, in ms since 1970, is not read."),
-    SR_OPT(struct kafka_source_conf, "scan.topic-partition-discovery.interval", discovery, .def = "5 min", .min = 0, .max = INT64_MAX,
-           .doc = "How often new topics and partitions are looked for, which are read from their beginning; 0: never."),
-    SR_OPT(struct kafka_source_conf, "scan.lost-position", lost, .choices = kafka_losts, .def = "fail", .flags = SR_OPT_OURS,
-           .doc = "When the record that comes next is gone (retention, a topic that was deleted or made again): fail says what is gone and how much; earliest or latest go on there, and count what is lost."),
+    KAFKA_BOUNDS,
     SR_OPT_END};
+
+static const struct sr_opt upsert_kafka_opts[] = {KAFKA_PROPERTIES, KAFKA_TOPICS, KAFKA_BOUNDS, SR_OPT_END};
 /* clang-format on */
 
 const struct sr_source_type kafka_source_type = {
@@ -206,6 +223,34 @@ const struct sr_source_type kafka_source_type = {
     .discoverer_size = sizeof(struct kafka_find),
     .reader_size = sizeof(struct kafka_reader),
     .check = kafka_source_check,
+    .discover_open = kafka_find_open,
+    .restored = kafka_find_restored,
+    .discover = kafka_find_discover,
+    .discover_close = kafka_find_close,
+    .open = kafka_reader_open,
+    .add = kafka_reader_add,
+    .poll = kafka_reader_poll,
+    .consume = kafka_reader_consume,
+    .position = kafka_reader_position,
+    .acknowledge = kafka_reader_acknowledge,
+    .close = kafka_reader_close,
+    .metadata = kafka_metadata,
+    .fill_metadata = kafka_reader_fill_metadata,
+    .has_keys = true,
+};
+
+const struct sr_source_type upsert_kafka_source_type = {
+    .size = sizeof(struct sr_source_type),
+    .name = UPSERT_KAFKA_NAME,
+    .doc = "A table as topics of Apache Kafka have it: a record replaces the row of its key, one "
+           "without a value deletes it. It is read from its earliest record; the last row of each "
+           "key is kept, so that what comes has whole rows: +I, -U and +U, -D.",
+    .keeps = "the record: the position of each partition is in the checkpoint",
+    .opts = upsert_kafka_opts,
+    .conf_size = sizeof(struct kafka_source_conf),
+    .discoverer_size = sizeof(struct kafka_find),
+    .reader_size = sizeof(struct kafka_reader),
+    .check = upsert_kafka_check,
     .discover_open = kafka_find_open,
     .restored = kafka_find_restored,
     .discover = kafka_find_discover,

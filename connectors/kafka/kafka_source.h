@@ -12,6 +12,7 @@
 #include "connectors/kafka/client.h"
 
 #define KAFKA_NAME         "kafka"
+#define UPSERT_KAFKA_NAME  "upsert-kafka"
 #define KAFKA_TOPIC_MAX    249u /* bytes of a name, as the broker has it */
 #define KAFKA_SPECIFIC_MAX 10000u
 
@@ -72,6 +73,6 @@ bool kafka_note_put(struct sr_out *o, const struct kafka_note *n);  /* false: no
 /* "orders-3", as Kafka itself calls it. */
 void kafka_split_name(char out[KAFKA_TOPIC_MAX + 16], const char *topic, int32_t partition);
 
-extern const struct sr_source_type kafka_source_type;
+extern const struct sr_source_type kafka_source_type, upsert_kafka_source_type;
 
 #endif

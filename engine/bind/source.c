@@ -369,14 +369,44 @@ static bool source_watermark(struct source *o)
     return is_good && o->at;
 }
 
-/* Keys are read where the value does not have their columns. */
+/* Records that replace the row of their key must say which column that is. */
+static bool source_check_upserts(struct source *o, const struct logic *n)
+{
+    const struct job_step *step = o->step;
+    struct place at = bind_connector_place(step);
+    if (o->all.keys == 0) {
+        bind_fault_at(o->b, at, "primary-key: [id]",
+                      "SR0610: source '%s' needs a primary key: connector '%s' replaces the row of "
+                      "a key",
+                      step->name.text, step->source->name);
+    } else if (!step->key_format) {
+        bind_fault_at(o->b, at, "key.format: json",
+                      "SR0610: source '%s' needs 'key.format': connector '%s' reads keys",
+                      step->name.text, step->source->name);
+    } else if ((n->format_flags & SR_FORMAT_CHANGES) != 0) {
+        bind_fault_at(o->b, step->format_at, "value.format: json",
+                      "SR0610: format '%s' carries changes of its own, which connector '%s' does "
+                      "not take",
+                      step->format->name, step->source->name);
+    } else {
+        return true;
+    }
+    return false;
+}
+
+/* Keys are read where the value does not have their columns, and where a record may have none. */
 static bool source_check_keys(struct source *o, struct logic *n)
 {
     const struct job_step *step = o->step;
+    if (n->source_caps.upserts && !source_check_upserts(o, n)) {
+        return false;
+    }
     if (!step->key_format || (!step->value_except_key && !n->source_caps.upserts)) {
         return true;
     }
-    n->keyed = keyed_make(o->b, step, &o->brought);
+    struct sr_schema brought = o->brought;
+    brought.key = columns_keys(o->b, &o->columns.keys, &brought, &brought.keys);
+    n->keyed = brought.key ? keyed_make(o->b, step, &brought) : NULL;
     return n->keyed != NULL;
 }
 
@@ -485,6 +515,64 @@ static struct logic *source_tail(struct source *o, struct logic *n)
     return stamp ? logic_add_identity(o->b->graph, o->step, stamp) : NULL;
 }
 
+/* A row that replaces the one of its key, or deletes it, becomes changes with whole rows: keys
+ * first, then the other columns. */
+static struct logic *source_normalized(struct source *o, struct logic *input)
+{
+    const struct sr_schema *all = input->out;
+    struct arena *a = o->b->arena;
+    struct logic *n = logic_add(o->b->graph, LOGIC_AGGREGATE, o->step, &input, 1);
+    struct sr_schema *out = arena_copy(a, all, sizeof(*out));
+    struct sr_field *field = arena_array(a, all->fields + 1u, sizeof(*field));
+    struct agg *agg = arena_array(a, all->fields + 1u, sizeof(*agg));
+    uint32_t *key = arena_array(a, all->keys + 1u, sizeof(*key));
+    uint32_t *at = arena_array(a, all->fields + 1u, sizeof(*at)); /* by column of `all` */
+    if (!n || !out || !field || !agg || !key || !at) {
+        return NULL;
+    }
+    n->aggregate = (struct aggregate_step){.key = all->key, .keys = all->keys, .agg = agg};
+    n->aggregate.is_upsert = true;
+    for (uint32_t k = 0; k < all->keys; k++) {
+        at[all->key[k]] = key[k] = k;
+        field[k] = all->field[all->key[k]];
+    }
+    for (uint32_t c = 0; c < all->fields; c++) {
+        bool is_key = false;
+        for (uint32_t k = 0; k < all->keys; k++) {
+            is_key = is_key || all->key[k] == c;
+        }
+        if (!is_key) {
+            uint32_t i = n->aggregate.aggs++;
+            agg[i] = (struct agg){.arg = expr_column(a, all, c), .type = all->field[c].type};
+            at[c] = all->keys + i;
+            field[at[c]] = all->field[c];
+        }
+    }
+    out->field = field;
+    out->rowtime = all->rowtime >= 0 ? (int32_t)at[all->rowtime] : -1;
+    out->key = key;
+    n->out = out;
+    n->on_error = input->on_error;
+    n->is_updating = true;
+    n->keys = all->keys;
+    n->key = key;
+    struct logic *calc = logic_add(o->b->graph, LOGIC_CALC, o->step, &n, 1);
+    const struct expr **back = arena_array(a, all->fields + 1u, sizeof(struct expr *));
+    for (uint32_t c = 0; calc && back && c < all->fields; c++) {
+        back[c] = expr_column(a, out, at[c]);
+    }
+    if (!calc || !back) {
+        return NULL;
+    }
+    calc->on_error = input->on_error;
+    calc->is_updating = true;
+    calc->out = all;
+    calc->expr = back;
+    calc->keys = all->keys;
+    calc->key = all->key;
+    return calc;
+}
+
 static bool source_columns(struct source *o)
 {
     if (!columns_read(o->b, o->step, &o->columns) || !source_read(o) || !source_all(o)) {
@@ -521,8 +609,11 @@ void bind_source(struct binder *b, struct bound *s)
     if (!n->out || !n->brought || !n->valued || (s->step->source && !source_check(&o, n))) {
         return;
     }
-    n->is_updating = (n->format_flags & SR_FORMAT_CHANGES) != 0;
+    n->is_updating = (n->format_flags & SR_FORMAT_CHANGES) != 0 || n->source_caps.upserts;
     s->tail = source_tail(&o, n);
+    if (s->tail && n->source_caps.upserts) {
+        s->tail = source_normalized(&o, s->tail);
+    }
     if (!s->tail) {
         (void)bind_no_memory(b);
         return;

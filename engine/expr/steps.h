@@ -27,6 +27,8 @@ struct watermark_step {
 /* "group-aggregate": GROUP BY without a window: an updating result (+I, then -U and +U).
  * "window-aggregate": one row a key and window when the watermark passes its end. Output
  * columns: keys, then (window only) window_start, window_end, window_time, then aggregates. */
+/* "normalize" (is_upsert): the last row of each key. `agg` has the other columns, each as `arg`
+ * alone. */
 enum window_kind { WINDOW_NONE, WINDOW_TUMBLE, WINDOW_HOP, WINDOW_CUMULATE, WINDOW_SESSION };
 
 struct aggregate_step {
@@ -40,6 +42,7 @@ struct aggregate_step {
     int64_t slide_ms; /* from one window's end to the next: HOP's slide, CUMULATE's step */
     bool is_proctime; /* windows of the wall clock: of when a row is processed */
     const char *time_zone;
+    bool is_upsert;
 };
 
 #endif

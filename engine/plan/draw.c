@@ -124,10 +124,11 @@ static void draw_aggregate(struct sr_out *o, struct arena *a, const struct aggre
                                         [AGG_AVG] = "AVG"};
     draw_window(o, s, in);
     if (s->keys > 0) {
-        draw(o, "%sby ", s->window != WINDOW_NONE ? " " : "");
+        draw(o, "%s%sby ", s->is_upsert ? "the last row " : "",
+             s->window != WINDOW_NONE ? " " : "");
         draw_columns(o, in, s->key, s->keys);
     }
-    for (uint32_t i = 0; i < s->aggs; i++) {
+    for (uint32_t i = 0; i < s->aggs && !s->is_upsert; i++) {
         const struct agg *g = &s->agg[i];
         draw(o, "%s%s(%s%s)",
              i > 0                        ? ", "

@@ -39,15 +39,17 @@ static bool make_is_taken(const struct plan_node *node, uint32_t count, const ch
 }
 
 /* State belongs to a source, an aggregate and a sink under the step's own uid: a step has one of
- * them. What has no state gets a name that is only unique. */
+ * them; what a source's upserts become has a suffix. What has no state gets a name that is only
+ * unique. */
 static const char *make_uid(const struct logic_graph *g, const struct logic *n,
                             const struct plan_node *node, uint32_t count)
 {
     const char *base = n->step->uid ? n->step->uid : n->step->name.text;
-    if (n->kind != LOGIC_CALC && n->kind != LOGIC_WATERMARK) {
+    bool is_upsert = n->kind == LOGIC_AGGREGATE && n->aggregate.is_upsert;
+    if (n->kind != LOGIC_CALC && n->kind != LOGIC_WATERMARK && !is_upsert) {
         return base;
     }
-    const char *suffix = n->kind == LOGIC_CALC ? "calc" : "watermark";
+    const char *suffix = is_upsert ? "normalize" : n->kind == LOGIC_CALC ? "calc" : "watermark";
     const char *uid = arena_printf(g->arena, "%s.%s", base, suffix);
     for (uint32_t i = 2; uid && make_is_taken(node, count, uid); i++) {
         uid = arena_printf(g->arena, "%s.%s-%u", base, suffix, i);
@@ -63,6 +65,9 @@ static const char *make_op_name(const struct logic *n)
     case LOGIC_CALC:
         return "calc";
     case LOGIC_AGGREGATE:
+        if (n->aggregate.is_upsert) {
+            return "normalize";
+        }
         return n->aggregate.window == WINDOW_NONE ? "group-aggregate" : "window-aggregate";
     case LOGIC_SOURCE:
         return n->step->source->name;

@@ -1,6 +1,7 @@
 """The kafka source against a real broker, in the cases where clients differ from what people expect."""
 import itertools
 import json
+import sqlite3
 
 from harness import SIGKILL, SIGTERM, ended, ok, test, wait_for
 
@@ -484,3 +485,90 @@ def a_source_of_kafka_speaks_tls_and_sasl_by_javas_names(p):
     broker.allow("reader", "topic", name, "all")
     assert values(ok(p.run("run", path, env={"SECRET": "secret-of-reader"}))) == ["0", "1", "2"]
     assert b"secret-of-reader" not in ok(p.run("config", path, env={"SECRET": "secret-of-reader"})).stdout
+
+
+# --- A table in a topic ---------------------------------------------------------------------------
+
+
+UPSERTS = """    connector: upsert-kafka
+    key.format: json
+    value.format: json
+    schema: "id INT, v STRING, n INT, PRIMARY KEY (id) NOT ENFORCED"
+"""
+
+
+def upserts(p, broker, name, options="", read=UPSERTS, head="", out="connector: print", more=""):
+    path = job(p, broker, name, options, read, head, more, out)
+    with open(path) as f:
+        text = f.read().replace("    connector: kafka\n", "", 1)
+    return p.write("job.yaml", text)
+
+
+def upsert(key, value, **more):
+    return {"key": json.dumps({"id": key}), "value": None if value is None else json.dumps(value), **more}
+
+
+@test
+def a_topic_of_upserts_is_a_table(p):
+    broker = p.kafka()
+    name = topic(broker)
+    broker.put(name, [upsert(1, {"id": 1, "v": "a", "n": 1}), upsert(2, {"id": 2, "v": "b"}), upsert(1, {"id": 1, "v": "c", "n": 2}),
+                      upsert(9, None), upsert(2, {"id": 2, "v": "b"}), upsert(2, None), upsert(1, {"id": 1, "v": None, "n": 3}),
+                      upsert(2, {"id": 2, "v": "d"})])
+    want = ["+I[1, a, 1]", "+I[2, b, null]", "-U[1, a, 1]", "+U[1, c, 2]", "-D[2, b, null]", "-U[1, c, 2]", "+U[1, null, 3]", "+I[2, d, null]"]
+    end = "    scan.bounded.mode: latest-offset\n"
+    done = ok(p.run("run", upserts(p, broker, name, end)))
+    assert done.stdout.decode().splitlines() == want, done.stdout
+    total = "transforms:\n  t: {sql: \"SELECT COALESCE(v, '-') AS v, COUNT(*) AS rows_of, SUM(n) AS s FROM `in` GROUP BY COALESCE(v, '-')\"}\n"
+    path = upserts(p, broker, name, end, out="connector: sqlite, path: t.db, table-name: t, primary-key: [v]", more=total)
+    with open(path) as f:
+        p.write("job.yaml", f.read().replace("{from: in, connector: sqlite", "{from: t, connector: sqlite"))
+    ok(p.run("run", path, "-p", "2"))
+    with sqlite3.connect(p.dir / "t.db") as db:
+        assert sorted(db.execute("select v, rows_of, s from t")) == [("-", 1, 3), ("d", 1, None)]
+    read = UPSERTS.replace("id INT", "k_id INT").replace("KEY (id)", "KEY (k_id)") + "    key.fields-prefix: k_\n    value.fields-include: EXCEPT_KEY\n"
+    done = ok(p.run("run", upserts(p, broker, name, end, read)))
+    assert done.stdout.decode().splitlines() == want, done.stdout
+
+
+@test
+def a_table_in_a_topic_goes_on_where_it_was(p):
+    broker = p.kafka()
+    name = topic(broker, 3)
+    head = "execution.checkpointing: {interval: 20ms, dir: state}\n"
+    path = upserts(p, broker, name, head=head, out="connector: sqlite, path: t.db, table-name: t, primary-key: [id]")
+
+    def table():
+        try:
+            with sqlite3.connect(f"file:{p.dir}/t.db?mode=ro", uri=True) as db:
+                return dict(db.execute("select id, n from t"))
+        except sqlite3.OperationalError:
+            return {}
+    want = {}
+    for i in range(4):
+        child = p.start("run", path, "--continue", "-p", str(1 + i % 3))
+        for k in range(40 * i, 40 * i + 60):
+            want[k] = 1000 * i + k
+        gone = [k for k in want if k % 7 == i]
+        broker.put(name, [upsert(k, {"id": k, "v": "x", "n": n}, partition=k % 3) for k, n in want.items()] +
+                   [upsert(k, None, partition=k % 3) for k in gone])
+        for k in gone:
+            del want[k]
+        wait_for("the table", lambda: table() == want or child.poll() is not None)
+        child.send_signal(SIGKILL)
+        child.wait()
+        assert table() == want
+
+
+@test
+def a_table_in_a_topic_needs_a_key(p):
+    broker = p.kafka()
+    name = topic(broker)
+    for read, words in ((UPSERTS.replace(", PRIMARY KEY (id) NOT ENFORCED", ""), b"a primary key"),
+                        (UPSERTS.replace("    key.format: json\n", ""), b"needs 'key.format'"),
+                        (UPSERTS.replace("value.format: json", "value.format: debezium-json"), b"carries changes of its own"),
+                        (UPSERTS + "    key.fields-prefix: k_\n", b"the value cannot have the key's columns")):
+        assert words in ok(p.run("validate", upserts(p, broker, name, read=read)), 3).stderr, words
+    broker.put(name, [{"key": None, "value": '{"id": 1}'}, {"key": None, "value": None}])
+    done = ok(p.run("run", upserts(p, broker, name, "    scan.bounded.mode: latest-offset\n    on-error: skip\n")))
+    assert b"skipped 1" in done.stderr and done.stdout == b"+I[1, null, null]\n", (done.stdout, done.stderr)
