@@ -93,8 +93,8 @@ const struct code_page conf_codes[] = {
     {"SR0301", "A job has no sources or no sinks.",
      "Rows come from at least one source and go to at least one sink.", NULL},
     {"SR0302", "The name of a step is not well formed or not its own.",
-     "1 to 128 bytes without / and control characters; no two steps have the same name, and each "
-     "has keys.",
+     "1 to 128 bytes without / and control characters, and without dots, behind which a key "
+     "begins; no two steps have the same name, and each has keys.",
      NULL},
     {"SR0303", "A schema is not well formed.",
      "A mapping `name: TYPE`, or one text as between the brackets of CREATE TABLE, not both.",

@@ -68,6 +68,9 @@ static const char *bind_near_step(struct binder *b, const char *name)
             names[count++] = b->step[i].step->name.text;
         }
     }
+    if (strchr(name, '.')) {
+        return "a dot ends the name of a step, and a key follows: write the name without one";
+    }
     const char *near = names ? nearest_word(name, names) : NULL;
     if (!near) {
         return NULL;

@@ -50,6 +50,12 @@ def a_fault_shows_line_caret_and_the_nearest_key(p):
 
 
 @test
+def a_dot_in_the_name_of_a_step_is_told_of(p):
+    got = faults(p, JOB.replace("events:", "ev.ents:").replace("from: events", "from: ev.ents"))
+    assert any("a dot ends the name of a step" in (f.get("hint") or "") for f in got), got
+
+
+@test
 def a_secret_is_never_printed(p):
     bad = JOB.replace("path: in.csv", "paht: in.csv\n    password: hunter2")
     done = p.run("validate", p.write("job.yaml", bad))
