@@ -18,7 +18,8 @@ void run_mark(struct run *r, enum manifest_end end)
 {
     struct sr_error err = {0};
     if (end != MANIFEST_SUSPENDED) run_say_end(r, manifest_end_name(end));
-    if (store_mark_end(r->store, end, &err) != SR_OK) {
+    sr_rc rc = store_mark_end(r->store, end, &err);
+    if (rc != SR_OK && rc != SR_EABSENT) { /* absent: no checkpoint was taken that could be told */
         cli_note(r->c, "warning: the end of the run could not be noted: %s", err.words);
     }
 }

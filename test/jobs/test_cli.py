@@ -53,6 +53,14 @@ def a_savepoint_without_a_place_is_a_fault_of_the_configuration(p):
 
 
 @test
+def a_job_that_is_canceled_before_its_first_checkpoint_has_nothing_to_warn_of(p):
+    job = p.start("run", "-q", p.write("job.yaml", "execution.checkpointing: {interval: 1 h, dir: state}\n" + ENDLESS))
+    wait_for("the job runs", lambda: p.status("endless"))
+    ok(p.run("cancel", "endless"))
+    assert ended(job).stderr == b"", "a warning"
+
+
+@test
 def a_job_that_runs_elsewhere_is_busy_not_unfinished(p):
     text = ENDLESS.replace("connector: blackhole", "connector: filesystem, path: out, format: json")
     p.write("job.yaml", "execution.checkpointing: {interval: 20ms, dir: state}\n" + text)
