@@ -1,4 +1,5 @@
-/* The kafka and upsert-kafka sinks: rows as records to topics, at-least-once.
+/* The kafka and upsert-kafka sinks: rows as records to topics, at-least-once, or exactly-once in
+ * the transactions of a decider (kafka_decider.h).
  *
  *   write -> encoded -> librdkafka's queue -(on its way)-+-> answered well: settled
  *                                                        +-> too large: refused, for on-error
@@ -12,16 +13,22 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "connectors/kafka/producer.h"
+#include "connectors/kafka/kafka_decider.h"
 
-#define KAFKA_LOOK_US INT64_C(1000000) /* while waiting for answers: is a broker to be reached? */
+#define KAFKA_LOOK_US   INT64_C(1000000) /* while waiting for answers: is a broker to be reached? */
+#define KAFKA_SHARED_US INT64_C(2000)
 
 struct kafka_sink {
     const struct sr_sink_open *open;
     const struct sr_host *host;
     const struct kafka_sink_conf *conf;
-    struct producer producer;
+    struct producer own, *to; /* its own, unless it has a decider; the one that rows go to */
     struct producer_owner owner;
+    struct outlet *outlet; /* of its only topic, of outlet_of */
+    const struct producer *outlet_of;
+    struct kafka_decider *decider; /* whose producers it shares; NULL: none */
+    uint16_t number;               /* among those that do */
+    uint64_t held;                 /* checkpoint that it has prepared for; 0: none */
     struct flights flights;
     struct records records;
     uint64_t settled;
@@ -29,6 +36,16 @@ struct kafka_sink {
 };
 
 /* --- Opening ---------------------------------------------------------------------------------- */
+
+/* Its own producer, or those of its decider, which are there already. */
+static sr_rc kafka_sink_connect(struct kafka_sink *s, struct sr_error *err)
+{
+    if (s->decider) {
+        return SR_OK;
+    }
+    struct producer_how how = {.owner = &s->owner, .owners = 1};
+    return producer_open(&s->own, s->host, s->conf, &how, err);
+}
 
 static sr_rc kafka_sink_start(struct kafka_sink *s, const struct sr_sink_open *o, bool is_upsert,
                               struct sr_error *err)
@@ -38,8 +55,15 @@ static sr_rc kafka_sink_start(struct kafka_sink *s, const struct sr_sink_open *o
     s->host = o->host;
     s->conf = c;
     s->is_late = c->guarantee.index == SR_AT_LEAST_ONCE;
-    s->producer.fd = -1;
-    if (flights_init(&s->flights, 0) != SR_OK) {
+    s->own.fd = -1;
+    s->to = &s->own;
+    s->decider = o->decider;
+    sr_rc joined =
+        s->decider ? kafka_decider_join(s->decider, &s->flights, o->part, &s->number, err) : SR_OK;
+    if (joined != SR_OK) {
+        return joined;
+    }
+    if (flights_init(&s->flights, s->number) != SR_OK) {
         return o->host->fail(o->host, err, SR_ENOMEM, "kafka: out of memory");
     }
     s->owner = (struct producer_owner){.flights = &s->flights, .part = o->part};
@@ -52,7 +76,7 @@ static sr_rc kafka_sink_start(struct kafka_sink *s, const struct sr_sink_open *o
     if (o->part == 0) {
         client_tell_idle(o->host, &c->properties);
     }
-    return rc == SR_OK ? producer_open(&s->producer, o->host, c, &s->owner, 1, err) : rc;
+    return rc == SR_OK ? kafka_sink_connect(s, err) : rc;
 }
 
 static sr_rc kafka_sink_open(void *sink, const struct sr_sink_open *o, struct sr_error *err)
@@ -68,7 +92,10 @@ static sr_rc upsert_kafka_sink_open(void *sink, const struct sr_sink_open *o, st
 static void kafka_sink_close(void *sink)
 {
     struct kafka_sink *s = sink;
-    producer_close(&s->producer); /* its answers go to the flights */
+    if (s->decider) {
+        kafka_decider_leave(s->decider, s->number);
+    }
+    producer_close(&s->own); /* its answers go to the flights */
     flights_done(&s->flights);
     records_close(&s->records);
 }
@@ -95,7 +122,7 @@ static sr_rc kafka_sink_refuse(struct kafka_sink *s, struct sr_error *err)
 
 static sr_rc kafka_sink_failure(struct kafka_sink *s, struct sr_error *err)
 {
-    sr_rc rc = producer_is_sound(&s->producer, err);
+    sr_rc rc = producer_is_sound(s->to, err);
     rd_kafka_resp_err_t e = flights_failure(&s->flights);
     if (rc != SR_OK || !e) {
         return rc;
@@ -108,7 +135,7 @@ static sr_rc kafka_sink_failure(struct kafka_sink *s, struct sr_error *err)
 /* What there is of answers. */
 static sr_rc kafka_sink_turn(struct kafka_sink *s, struct sr_error *err)
 {
-    producer_poll(&s->producer);
+    producer_poll(s->to);
     sr_rc rc = kafka_sink_failure(s, err);
     if (rc == SR_OK) {
         rc = kafka_sink_refuse(s, err);
@@ -124,10 +151,10 @@ static sr_rc kafka_sink_turn(struct kafka_sink *s, struct sr_error *err)
 static sr_rc kafka_sink_wait(const struct kafka_sink *s, int64_t until_us, struct sr_wait *wait,
                              struct sr_error *err)
 {
-    int64_t look_us = s->host->mono_us(s->host) + KAFKA_LOOK_US;
-    *wait =
-        (struct sr_wait){.fd = s->producer.fd, .until_us = until_us < look_us ? until_us : look_us};
-    sr_rc rc = producer_is_reached(&s->producer, err);
+    /* Where others share the producer, they may take the answers that its descriptor tells of. */
+    int64_t look_us = s->host->mono_us(s->host) + (s->decider ? KAFKA_SHARED_US : KAFKA_LOOK_US);
+    *wait = (struct sr_wait){.fd = s->to->fd, .until_us = until_us < look_us ? until_us : look_us};
+    sr_rc rc = producer_is_reached(s->to, err);
     return rc == SR_OK ? SR_EBUSY : rc;
 }
 
@@ -136,9 +163,14 @@ static sr_rc kafka_sink_wait(const struct kafka_sink *s, int64_t until_us, struc
 static sr_rc kafka_sink_outlet(struct kafka_sink *s, const struct record *r, struct outlet **to,
                                struct sr_error *err)
 {
-    struct outlets *o = &s->producer.outlets;
+    struct outlets *o = &s->to->outlets;
     if (s->records.metadata[RECORD_TOPIC] < 0) {
-        *to = &o->item[0];
+        if (s->outlet_of != s->to) { /* those of a shared producer are of several sinks */
+            const char *topic = s->conf->topics.item[0];
+            s->outlet = outlets_find(o, topic, strlen(topic));
+            s->outlet_of = s->to;
+        }
+        *to = s->outlet;
         return SR_OK;
     }
     *to = r->topic ? outlets_find(o, r->topic, r->topic_len) : NULL;
@@ -165,7 +197,7 @@ static sr_rc kafka_sink_put(struct kafka_sink *s, uint32_t i, uint32_t flight, s
         return SR_OK;
     }
     if (rc == SR_OK) {
-        rc = producer_send(&s->producer, to, &r, tag, err);
+        rc = producer_send(s->to, to, &r, tag, err);
     }
     if (rc != SR_OK) {
         flights_untag(&s->flights, flight);
@@ -198,15 +230,38 @@ static sr_rc kafka_sink_put_all(struct kafka_sink *s, const struct sr_view *v, u
     return rc != SR_OK ? rc : bad;
 }
 
+/* The producer of the open transaction, if there is one that it may write into; else SR_EBUSY. A
+ * producer's topics are new each time that it is made anew, and so then is `outlet`. */
+static sr_rc kafka_sink_choose(struct kafka_sink *s, struct sr_wait *wait)
+{
+    if (!s->decider) {
+        return SR_OK;
+    }
+    struct producer *to = kafka_decider_producer(s->decider, s->held);
+    if (!to) {
+        *wait = (struct sr_wait){.fd = -1, .until_us = s->host->mono_us(s->host) + KAFKA_SHARED_US};
+        return SR_EBUSY;
+    }
+    if (s->held != 0) {
+        s->outlet_of = NULL;
+        s->held = 0;
+    }
+    s->to = to;
+    return SR_OK;
+}
+
 static sr_rc kafka_sink_write(void *sink, const struct sr_view *v, uint32_t from, uint32_t *done,
                               struct sr_wait *wait, struct sr_error *err)
 {
     struct kafka_sink *s = sink;
     int64_t until_us = INT64_MAX;
     *done = 0;
+    if (kafka_sink_choose(s, wait) != SR_OK) {
+        return SR_EBUSY;
+    }
     sr_rc rc = kafka_sink_turn(s, err);
-    if (rc == SR_OK) {
-        rc = producer_ready(&s->producer, &until_us, err);
+    if (rc == SR_OK && !s->decider) {
+        rc = producer_ready(s->to, &until_us, err);
     }
     if (rc == SR_EBUSY || (rc == SR_OK && s->flights.count == FLIGHTS_MAX)) {
         return kafka_sink_wait(s, until_us, wait, err);
@@ -221,9 +276,13 @@ static sr_rc kafka_sink_write(void *sink, const struct sr_view *v, uint32_t from
     return *done > 0 ? SR_OK : kafka_sink_wait(s, until_us, wait, err);
 }
 
-/* Until all that is on its way has its answer. */
+/* Until all that is on its way has its answer. Where a producer is shared it may be another one by
+ * now when nothing is. */
 static sr_rc kafka_sink_await(struct kafka_sink *s, struct sr_wait *wait, struct sr_error *err)
 {
+    if (s->decider && s->flights.count == 0) {
+        return SR_OK;
+    }
     sr_rc rc = kafka_sink_turn(s, err);
     if (rc != SR_OK || s->flights.count == 0) {
         return rc;
@@ -239,19 +298,23 @@ static sr_rc kafka_sink_flush(void *sink, struct sr_wait *wait, struct sr_error 
 static sr_rc kafka_sink_prepare(void *sink, uint64_t checkpoint, bool is_last,
                                 struct sr_notes *notes, struct sr_wait *wait, struct sr_error *err)
 {
-    (void)checkpoint, (void)notes;
+    (void)notes;
     struct kafka_sink *s = sink;
     if (s->conf->guarantee.index == SR_NO_GUARANTEE && !is_last) {
         return kafka_sink_turn(s, err);
     }
-    return kafka_sink_await(s, wait, err);
+    sr_rc rc = kafka_sink_await(s, wait, err);
+    s->held = rc == SR_OK ? checkpoint : s->held;
+    return rc;
 }
 
 const struct sr_sink_type kafka_sink_type = {
     .size = sizeof(struct sr_sink_type),
     .name = "kafka",
-    .doc = "Records to topics of Apache Kafka, in any format, at-least-once.",
-    .keeps = "at-least-once: a checkpoint waits until the brokers have confirmed every record",
+    .doc = "Records to topics of Apache Kafka, in any format, at-least-once or exactly-once.",
+    .keeps = "at-least-once: a checkpoint waits until the brokers have confirmed every record; "
+             "with sink.delivery-guarantee: exactly-once that, by a transaction a checkpoint "
+             "that decides about it",
     .opts = kafka_sink_opts,
     .conf_size = sizeof(struct kafka_sink_conf),
     .sink_size = sizeof(struct kafka_sink),
@@ -264,15 +327,17 @@ const struct sr_sink_type kafka_sink_type = {
     .can_retry = true,
     .has_keys = true,
     .metadata = record_metadata,
+    .decider = &kafka_decider_type,
 };
 
 const struct sr_sink_type upsert_kafka_sink_type = {
     .size = sizeof(struct sr_sink_type),
     .name = "upsert-kafka",
     .doc = "A table as records of Apache Kafka: the newest of each key, a record without a value "
-           "where its row was deleted; at-least-once.",
+           "where its row was deleted; at-least-once or exactly-once.",
     .keeps = "at-least-once, which by key is the same table: a checkpoint waits until the brokers "
-             "have confirmed every record",
+             "have confirmed every record; with sink.delivery-guarantee: exactly-once that, as "
+             "kafka",
     .opts = upsert_kafka_sink_opts,
     .conf_size = sizeof(struct kafka_sink_conf),
     .sink_size = sizeof(struct kafka_sink),
@@ -285,4 +350,5 @@ const struct sr_sink_type upsert_kafka_sink_type = {
     .can_retry = true,
     .has_keys = true,
     .metadata = record_metadata,
+    .decider = &kafka_decider_type,
 };

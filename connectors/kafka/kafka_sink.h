@@ -12,6 +12,9 @@
 
 #include <streamrun/connector.h>
 
+#define KAFKA_PREFIX_MAX     200u   /* bytes of sink.transactional-id-prefix */
+#define KAFKA_TRANSACTION_MS 900000 /* transaction.timeout.ms: the most that brokers allow */
+
 enum kafka_partitioner { KAFKA_BY_KEY, KAFKA_FIXED, KAFKA_ROUND_ROBIN };
 
 struct kafka_sink_conf {

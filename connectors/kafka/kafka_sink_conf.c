@@ -1,4 +1,5 @@
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "connectors/kafka/client.h"
@@ -25,19 +26,37 @@ static sr_rc kafka_sink_check_topics(const struct kafka_sink_conf *c, struct sr_
     return SR_OK;
 }
 
+/* One transaction a checkpoint, which holds its number. */
+static sr_rc kafka_sink_check_decider(const struct kafka_sink_conf *c, struct sr_sink_caps *caps,
+                                      struct sr_error *err)
+{
+    const char *open = props_find(&c->properties, "transaction.timeout.ms");
+    if (!c->prefix || !*c->prefix) {
+        return props_fail(err, SR_ECONFIG,
+                          "exactly-once needs sink.transactional-id-prefix: a name that no other "
+                          "job of the cluster has, and that stays");
+    }
+    if (strlen(c->prefix) > KAFKA_PREFIX_MAX) {
+        return props_fail(err, SR_ECONFIG, "sink.transactional-id-prefix has more than %u bytes",
+                          KAFKA_PREFIX_MAX);
+    }
+    caps->decider = c->prefix;
+    caps->transaction_us = (open ? strtoll(open, NULL, 10) : KAFKA_TRANSACTION_MS) * 1000;
+    return SR_OK;
+}
+
 sr_rc kafka_sink_check(const void *conf, const struct sr_schema *schema, struct sr_sink_caps *caps,
                        struct sr_error *err)
 {
     const struct kafka_sink_conf *c = conf;
     (void)schema;
-    if (c->guarantee.index == SR_EXACTLY_ONCE) {
-        return props_fail(err, SR_ECONFIG,
-                          "'sink.delivery-guarantee: exactly-once' is not there yet for Kafka");
-    }
     *caps = (struct sr_sink_caps){.guarantee = (enum sr_guarantee)c->guarantee.index,
                                   .takes_changes = true,
                                   .refuses_late = c->guarantee.index == SR_AT_LEAST_ONCE};
     sr_rc rc = kafka_sink_check_topics(c, err);
+    if (rc == SR_OK && c->guarantee.index == SR_EXACTLY_ONCE) {
+        rc = kafka_sink_check_decider(c, caps, err);
+    }
     return rc == SR_OK ? client_check(&c->properties, err) : rc;
 }
 
@@ -68,9 +87,11 @@ sr_rc upsert_kafka_sink_check(const void *conf, const struct sr_schema *schema,
                      "that is gone is waited for unless properties.delivery.timeout.ms is set."),\
     KAFKA_OPT("sink.delivery-guarantee", guarantee, .choices = kafka_guarantees,                 \
               .def = "at-least-once",                                                            \
-              .doc = "none: checkpoints do not wait for the brokers; at-least-once: they do."),  \
+              .doc = "none: checkpoints do not wait for the brokers; at-least-once: they do; "   \
+                     "exactly-once: a transaction each, which tells which it was."),  \
     KAFKA_OPT("sink.transactional-id-prefix", prefix,                                            \
-              .doc = "Of exactly-once: how the transactional ids of this sink begin."),          \
+              .doc = "Of exactly-once: how the transactional ids begin. Sinks with the same one "\
+                     "write into the same transaction."),          \
     KAFKA_OPT("sink.transaction-naming-strategy", naming, .choices = kafka_namings,              \
               .def = "default", .flags = SR_OPT_IGNORED,                                         \
               .doc = "Flink's; ids are named in one way here.")

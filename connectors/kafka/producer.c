@@ -1,6 +1,7 @@
 #include "connectors/kafka/producer.h"
 
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,16 @@ static void producer_delivered(rd_kafka_t *rk, const rd_kafka_message_t *m, void
         atomic_load_explicit(&p->client.is_down, memory_order_relaxed)) {
         atomic_store_explicit(&p->client.is_down, false, memory_order_relaxed);
     }
-    flights_answer(producer_owner(p, m->_private)->flights, m->_private, m->err, is_of_row);
+    if (m->err == RD_KAFKA_RESP_ERR_NO_ERROR && p->transactional_id) {
+        (void)pthread_mutex_lock(&p->lock);
+        p->has_row = true;
+        p->row = (struct producer_row){rd_kafka_topic_name(m->rkt), m->partition, m->offset};
+        (void)pthread_mutex_unlock(&p->lock);
+    }
+    struct flights *flights = producer_owner(p, m->_private)->flights;
+    if (flights) { /* else its sink is gone, and the transaction will not be committed */
+        flights_answer(flights, m->_private, m->err, is_of_row);
+    }
 }
 
 static int32_t producer_fixed(const rd_kafka_topic_t *topic, const void *key, size_t len,
@@ -99,8 +109,13 @@ static sr_rc producer_start(struct producer *p, const struct sr_host *host, stru
     if (producer_may_be_idempotent(c)) {
         client_set(conf, "enable.idempotence", "true");
     }
-    if (!producer_is_written(c, "message.timeout.ms") &&
-        !producer_is_written(c, "delivery.timeout.ms")) {
+    bool has_timeout = producer_is_written(c, "message.timeout.ms") ||
+                       producer_is_written(c, "delivery.timeout.ms");
+    if (p->transactional_id) {
+        client_set(conf, "transactional.id", p->transactional_id);
+        (void)snprintf(text, sizeof(text), "%d", KAFKA_TRANSACTION_MS);
+        client_default(conf, &c->properties, "transaction.timeout.ms", text);
+    } else if (!has_timeout) {
         client_set(conf, "message.timeout.ms", "0"); /* a broker that is gone is waited for */
     }
     if (!producer_is_written(c, "buffer.memory") &&
@@ -124,11 +139,29 @@ static sr_rc producer_start(struct producer *p, const struct sr_host *host, stru
     return outlets_open(&p->outlets, &p->client, &how, err);
 }
 
-sr_rc producer_open(struct producer *p, const struct sr_host *host,
-                    const struct kafka_sink_conf *conf, const struct producer_owner *owner,
-                    uint32_t owners, struct sr_error *err)
+static sr_rc producer_has_transactions(struct producer *p, const struct producer_how *how)
 {
-    *p = (struct producer){.conf = conf, .owner = owner, .owners = owners};
+    if (!how->transactional_id) {
+        return SR_OK;
+    }
+    if (pthread_mutex_init(&p->lock, NULL) != 0) {
+        return SR_ENOMEM;
+    }
+    p->transactional_id = strdup(how->transactional_id);
+    if (!p->transactional_id) {
+        (void)pthread_mutex_destroy(&p->lock); /* nobody holds it */
+    }
+    return p->transactional_id ? SR_OK : SR_ENOMEM;
+}
+
+sr_rc producer_open(struct producer *p, const struct sr_host *host,
+                    const struct kafka_sink_conf *conf, const struct producer_how *how,
+                    struct sr_error *err)
+{
+    *p = (struct producer){.conf = conf, .owner = how->owner, .owners = how->owners, .fd = -1};
+    if (producer_has_transactions(p, how) != SR_OK) {
+        return host->fail(host, err, SR_ENOMEM, "kafka: out of memory");
+    }
     p->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     return p->fd < 0 ? host->fail(host, err, SR_EIO, "kafka: no descriptor is to be had")
                      : producer_start(p, host, err);
@@ -149,6 +182,10 @@ void producer_close(struct producer *p)
     producer_stop(p);
     if (is_open && p->fd >= 0) {
         (void)close(p->fd); /* nothing was written */
+    }
+    if (p->transactional_id) {
+        (void)pthread_mutex_destroy(&p->lock); /* nobody holds it */
+        free(p->transactional_id);
     }
     *p = (struct producer){.fd = -1};
 }
@@ -265,6 +302,22 @@ void producer_poll(struct producer *p)
     ssize_t got = read(p->fd, &count, sizeof(count)); /* before the look, so that none is missed */
     (void)got;
     (void)rd_kafka_poll(p->client.rk, 0);
+}
+
+void producer_wait(struct producer *p, int64_t within_us)
+{
+    struct pollfd fd = {.fd = p->fd, .events = POLLIN};
+    (void)poll(&fd, 1, within_us > 1000 ? (int)(within_us / 1000) : 1);
+    producer_poll(p);
+}
+
+bool producer_last(struct producer *p, struct producer_row *out)
+{
+    (void)pthread_mutex_lock(&p->lock);
+    bool has_row = p->has_row;
+    *out = p->row;
+    (void)pthread_mutex_unlock(&p->lock);
+    return has_row;
 }
 
 sr_rc producer_is_reached(const struct producer *p, struct sr_error *err)

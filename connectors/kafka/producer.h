@@ -20,6 +20,19 @@ struct producer_owner {
     uint32_t part; /* subtask */
 };
 
+/* Where the newest row that a broker has confirmed lies. */
+struct producer_row {
+    const char *topic; /* of an outlet */
+    int32_t partition;
+    int64_t offset;
+};
+
+struct producer_how {
+    const struct producer_owner *owner; /* `owners`, by the number in tags; one is everybody's */
+    uint32_t owners;
+    const char *transactional_id; /* copied; NULL: no transactions */
+};
+
 struct producer {
     struct client client; /* first: librdkafka's callbacks get it */
     struct outlets outlets;
@@ -27,13 +40,16 @@ struct producer {
     const struct producer_owner *owner; /* borrowed */
     uint32_t owners;
     int fd;
-    int64_t batch_bytes; /* limit of a batch that is in force; 0: librdkafka's own */
+    int64_t batch_bytes;    /* limit of a batch that is in force; 0: librdkafka's own */
+    char *transactional_id; /* NULL: none */
+    pthread_mutex_t lock;   /* of the two next, with transactional_id */
+    bool has_row;
+    struct producer_row row;
 };
 
-/* `owner` has `owners` entries, by the number in tags; one entry is everybody's. */
 sr_rc producer_open(struct producer *p, const struct sr_host *host,
-                    const struct kafka_sink_conf *conf, const struct producer_owner *owner,
-                    uint32_t owners, struct sr_error *err);
+                    const struct kafka_sink_conf *conf, const struct producer_how *how,
+                    struct sr_error *err);
 /* SR_EBUSY: not yet, make it again at *until_us or when fd can be read. */
 sr_rc producer_ready(struct producer *p, int64_t *until_us, struct sr_error *err);
 /* What is wrong with the record for this topic is told by SR_EDATA; SR_EBUSY: no room. The record
@@ -41,6 +57,10 @@ sr_rc producer_ready(struct producer *p, int64_t *until_us, struct sr_error *err
 sr_rc producer_send(struct producer *p, const struct outlet *to, const struct record *record,
                     void *tag, struct sr_error *err);
 void producer_poll(struct producer *p);
+/* Polls when there is something to, within this time. Not by a thread of the engine's. */
+void producer_wait(struct producer *p, int64_t within_us);
+/* With transactions: a row that it has written; false: none so far. */
+bool producer_last(struct producer *p, struct producer_row *out);
 /* No broker can be reached: SR_EABSENT; none lets us in: SR_EACCESS; else SR_OK. */
 sr_rc producer_is_reached(const struct producer *p, struct sr_error *err);
 /* It cannot go on for good; else SR_OK. */

@@ -24,7 +24,7 @@ static sr_rc store_dir_look_at(const struct store *s, uint64_t number, struct ar
     out->mark = jobdir_end_path(a, s->place, number);
     sr_rc rc = path && out->mark ? chkdir_read(s->env, path, a, &m, &out->digest, err)
                                  : store_dir_no_memory(err);
-    if (rc != SR_OK) {
+    if (rc != SR_OK || !m) {
         return rc;
     }
     out->end = m->end;
@@ -44,7 +44,7 @@ sr_rc store_dir_mark_end(struct store *s, enum manifest_end end, struct sr_error
 {
     const char *path = NULL;
     uint64_t number = 0;
-    struct store_dir_marked c;
+    struct store_dir_marked c = {.mark = NULL};
     struct arena *a = arena_new();
     sr_rc rc = a ? store_dir_check_fence(s, err) : store_dir_no_memory(err);
     if (rc == SR_OK) {
@@ -68,7 +68,7 @@ sr_rc store_dir_mark_end(struct store *s, enum manifest_end end, struct sr_error
 
 sr_rc store_dir_complete(struct store *s, uint64_t number, struct sr_error *err)
 {
-    struct store_dir_marked c;
+    struct store_dir_marked c = {.mark = NULL};
     struct arena *a = arena_new();
     sr_rc rc = a ? store_dir_check_fence(s, err) : store_dir_no_memory(err);
     if (rc == SR_OK) {
@@ -119,7 +119,7 @@ static sr_rc store_dir_note_drop(const struct store *s, const struct jobdir *j, 
 sr_rc store_dir_drop(struct store *s, uint64_t number, struct sr_error *err)
 {
     struct jobdir j = {0};
-    struct store_dir_marked c;
+    struct store_dir_marked c = {.mark = NULL};
     struct arena *a = arena_new();
     sr_rc rc = a ? store_dir_check_fence(s, err) : store_dir_no_memory(err);
     if (rc == SR_OK) {

@@ -1,6 +1,7 @@
 /* What a target decides about checkpoints, carried out by the supervisor: before an attempt opens
  * its tasks, and for each checkpoint behind its publication. ARCHITECTURE.md draws it. */
 #include "engine/base/arena.h"
+#include "engine/base/assert.h"
 #include "engine/base/error.h"
 #include "engine/run/supervise_inner.h"
 
@@ -145,8 +146,8 @@ static sr_rc deciding_stop(const struct supervise *s, struct sr_error *err)
 {
     const struct deciding *k = &s->deciding;
     const struct manifest *m = k->restore;
-    bool is_foreign = m && m->lineage != s->conf.lineage;
-    if (is_foreign) {
+    sr_assert(m);
+    if (m->lineage != s->conf.lineage) {
         return error_set(err, SR_EMISFIT,
                          "checkpoint %llu is pending: only the run that it belongs to can find out "
                          "what became of its transaction (--continue); older ones can be gone on "

@@ -1,0 +1,160 @@
+"""Exactly-once of the kafka sinks: the broker's transaction decides about each checkpoint."""
+import shutil
+
+from harness import SIGKILL, ok, test, wait_for
+
+ROWS = 3000
+
+
+def job(p, broker, name, sink="", top="", rows=ROWS, topic=None, rate=0):
+    """The numbers from 0 on, from a file, into a topic, in the order of the file."""
+    p.write(f"{name}.csv", "".join(f"{i}\n" for i in range(rows)))
+    return p.write(f"{name}.yaml", f"""
+pipeline.name: {name}
+execution.checkpointing: {{interval: 100 ms, dir: ck-{name}}}
+{top}
+sources:
+  events:
+    connector: filesystem
+    path: {name}.csv
+    format: csv
+    schema: {{a: STRING}}
+    {f'rate-limit: {rate}' if rate else ''}
+sinks:
+  out:
+    from: events
+    connector: kafka
+    topic: {topic or name}
+    format: raw
+    properties.bootstrap.servers: '{broker.bootstrap}'
+    sink.delivery-guarantee: exactly-once
+    sink.transactional-id-prefix: {name}
+{sink}
+""")
+
+
+def numbers(broker, topic):
+    return [int(r["value"]) for r in broker.dump(topic)]
+
+
+@test
+def a_transaction_each_and_every_row_once(p):
+    broker = p.kafka()
+    broker.create("once", 1)
+    path = job(p, broker, "once", rate=4000)
+    shown = ok(p.run("validate", path)).stdout
+    assert b"exactly-once, decided by the target's own transaction" in shown, shown
+    done = ok(p.run("run", path))
+    assert numbers(broker, "once") == list(range(ROWS)), done.stderr
+    listed = ok(p.run("checkpoints", "list", "ck-once")).stdout
+    assert b"pending" not in listed and b"finished" in listed, listed
+
+
+@test
+def killed_at_any_moment_every_row_comes_once(p):
+    broker = p.kafka()
+    broker.create("killed", 1)
+    path = job(p, broker, "killed", rate=2000)
+    kills = 0
+    for i in range(40):
+        child = p.start("run", path, "--continue")
+        try:
+            child.wait(timeout=0.15 + 0.07 * (i % 7))
+        except Exception:
+            child.send_signal(SIGKILL)
+            kills += 1
+        _, err = child.communicate()
+        if child.returncode == 0:
+            break
+        assert child.returncode in (-9, 0), err
+    else:
+        ok(p.run("run", path, "--continue"))
+    assert numbers(broker, "killed") == list(range(ROWS)), (kills, len(numbers(broker, "killed")))
+    assert kills >= 2, kills
+
+
+@test
+def files_follow_the_transaction(p):
+    broker = p.kafka()
+    broker.create("beside", 1)
+    path = job(p, broker, "beside", rate=3000, sink="""
+  copy:
+    from: events
+    connector: filesystem
+    path: copy
+    format: csv
+""")
+    for wait in (0.4, 0.6, 0.5):
+        child = p.start("run", path, "--continue")
+        try:
+            child.wait(timeout=wait)
+        except Exception:
+            child.send_signal(SIGKILL)
+        child.communicate()
+    ok(p.run("run", path, "--continue"))
+    assert numbers(broker, "beside") == list(range(ROWS))
+    lines = [int(x) for f in sorted((p.dir / "copy").glob("[!.]*")) for x in f.read_text().split()]
+    assert sorted(lines) == list(range(ROWS)), len(lines)
+
+
+@test
+def sinks_of_one_prefix_share_a_transaction(p):
+    broker = p.kafka()
+    for topic in ("left", "right"):
+        broker.create(topic, 2)
+    path = job(p, broker, "left", top="parallelism.default: 2", rate=4000, sink=f"""
+  right:
+    from: events
+    connector: kafka
+    topic: right
+    format: raw
+    properties.bootstrap.servers: '{broker.bootstrap}'
+    sink.delivery-guarantee: exactly-once
+    sink.transactional-id-prefix: left
+""")
+    child = p.start("run", path)
+    try:
+        child.wait(timeout=0.7)
+    except Exception:
+        child.send_signal(SIGKILL)
+    child.communicate()
+    ok(p.run("run", path, "--continue"))
+    for topic in ("left", "right"):
+        assert sorted(numbers(broker, topic)) == list(range(ROWS)), topic
+
+
+@test
+def two_transactions_cannot_decide(p):
+    broker = p.kafka()
+    broker.create("two", 1)
+    path = job(p, broker, "two", sink=f"""
+  other:
+    from: events
+    connector: kafka
+    topic: two
+    format: raw
+    properties.bootstrap.servers: '{broker.bootstrap}'
+    sink.delivery-guarantee: exactly-once
+    sink.transactional-id-prefix: another
+""")
+    words = ok(p.run("validate", path), 3).stderr
+    assert b"SR0512" in words and b"cannot be committed in one step" in words, words
+
+
+@test
+def a_store_of_another_time_is_refused(p):
+    """A copy of the store from before is not what the target tells: nothing is written twice, and --fresh begins again."""
+    broker = p.kafka()
+    broker.create("copied", 1)
+    path = job(p, broker, "copied", rate=2000)
+    child = p.start("run", path)
+    wait_for("a checkpoint", lambda: b"running" in p.run("checkpoints", "list", "ck-copied").stdout)
+    child.send_signal(SIGKILL)
+    child.communicate()
+    shutil.copytree(p.dir / "ck-copied", p.dir / "old")
+    ok(p.run("run", path, "--continue"))
+    shutil.rmtree(p.dir / "ck-copied")
+    shutil.move(p.dir / "old", p.dir / "ck-copied")
+    refused = ok(p.run("run", path, "--continue"), 4).stderr
+    assert b"they do not belong together" in refused, refused
+    assert numbers(broker, "copied") == list(range(ROWS))
