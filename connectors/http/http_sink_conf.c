@@ -168,8 +168,10 @@ sr_rc http_sink_check(const void *conf, const struct sr_schema *schema, struct s
     (void)schema;
     const struct http_sink_conf *c = conf;
     char shown[256];
-    *caps = (struct sr_sink_caps){
-        .guarantee = SR_AT_LEAST_ONCE, .takes_changes = true, .refuses_late = true};
+    *caps = (struct sr_sink_caps){.guarantee = SR_AT_LEAST_ONCE,
+                                  .takes_changes = true,
+                                  .refuses_late = true,
+                                  .frames = c->body.index == HTTP_BODY_ROW};
     if (!http_shown_url(c->url, shown, sizeof(shown))) {
         return http_said(err, "'url' is no URL of http or https, as http://host:8080/path");
     }

@@ -104,6 +104,7 @@ static sr_rc http_source_check(const void *conf, const struct sr_schema *schema,
     *caps = (struct sr_source_caps){
         .can_rewind = k->journal != NULL,
         .parts_max = 1,
+        .frames = k->body.index == HTTP_RECORD,
         .resends = k->acknowledge.index == HTTP_CHECKPOINT,
         .exclusive = {k->journal, http_listen_is_any_port(k->listen) ? NULL : k->listen}};
     return SR_OK;

@@ -50,6 +50,8 @@ void bind_fault_at(struct binder *b, struct place at, const char *hint, const ch
     SR_PRINTF(4, 5);
 /* Parses a text of the job; NULL: its fault is added. */
 const struct ast *bind_parse(struct binder *b, enum parse_what what, const struct job_text *t);
+/* The format of a step needs records that are framed, and its connector frames none. */
+void bind_no_frames(struct binder *b, const struct job_step *step, const char *connector);
 /* Adds that fault, answers false. */
 static inline bool bind_no_memory(struct binder *b)
 {

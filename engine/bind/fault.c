@@ -42,3 +42,14 @@ const struct ast *bind_parse(struct binder *b, enum parse_what what, const struc
     }
     return n;
 }
+
+void bind_no_frames(struct binder *b, const struct job_step *step, const char *connector)
+{
+    bind_fault_at(
+        b, step->format_at,
+        "use a connector of messages, or of bodies that are one record each, as http with "
+        "`source.body: record` or `body: row`",
+        "SR0608: records of format '%s' have no end of their own, and connector '%s' does "
+        "not frame them",
+        step->format->name, connector);
+}

@@ -235,6 +235,11 @@ static bool sink_check_format(struct binder *b, struct logic *n)
                       err.words);
         return false;
     }
+    if ((n->format_flags & SR_FORMAT_MESSAGES) != 0 && !n->sink_caps.frames &&
+        !step->sink->has_keys) {
+        bind_no_frames(b, step, step->sink->name);
+        return false;
+    }
     return true;
 }
 

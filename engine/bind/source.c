@@ -448,6 +448,11 @@ static bool source_check(struct source *o, struct logic *n)
                       err.words);
         is_good = false;
     }
+    if ((n->format_flags & SR_FORMAT_MESSAGES) != 0 && !n->source_caps.frames &&
+        !step->source->has_keys) {
+        bind_no_frames(o->b, step, step->source->name);
+        is_good = false;
+    }
     return source_check_keys(o, n) && is_good;
 }
 

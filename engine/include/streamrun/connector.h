@@ -56,6 +56,7 @@ struct sr_source_caps {
     const char *exclusive[2];
     bool upserts;      /* a record replaces the row of its key, or, without a value, deletes it */
     bool side_by_side; /* bounded: all splits are read at once; else one a reader, oldest first */
+    bool frames;       /* polls give whole records; so do those of a type that has_keys */
 };
 
 struct sr_source_open {
@@ -193,15 +194,14 @@ struct sr_sink_caps {
     /* What this sink alone may write, as a path: two sinks of a job that name the same are a
      * fault; NULL: others may write there too. Lives as long as the conf. */
     const char *exclusive;
-    /* Rows that were taken may turn out to be refused only later, as by a server: see `refuse` of
-     * sr_sink_open. */
-    bool refuses_late;
+    bool refuses_late; /* rows that were taken, as by a server: see `refuse` of sr_sink_open */
     /* Its target's transaction decides about checkpoints: decider.h. Sinks that name the same share
      * one, and fail together; a job can have one name only. NULL: it does not. Lives as long as the
      * conf. */
     const char *decider;
     int64_t transaction_us; /* of a decider: the target aborts what is open longer; 0: never */
     bool upserts; /* replaces and deletes rows by the primary key itself, whatever the format */
+    bool frames; /* each row is a message of its own; so it is with a type that has_keys */
 };
 
 struct sr_sink_open {

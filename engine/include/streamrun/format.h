@@ -106,7 +106,8 @@ enum {
     SR_FORMAT_LINES = 1u << 0,   /* a record is a line: a split may begin behind any newline */
     SR_FORMAT_CHANGES = 1u << 1, /* carries change kinds */
     SR_FORMAT_RESYNC = 1u << 2,  /* behind a record that is given up, the next newline begins one */
-    SR_FORMAT_ABSENT = 1u << 3   /* a record without a value is a row of NULL; else it makes none */
+    SR_FORMAT_ABSENT = 1u << 3,  /* a record without a value is a row of NULL; else it makes none */
+    SR_FORMAT_MESSAGES = 1u << 4 /* records have no end of their own: each must be framed */
 };
 
 struct sr_format_type {
