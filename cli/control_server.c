@@ -154,6 +154,15 @@ static json_t *control_node_json(const struct run_node_status *n)
         json_object_set_new(own, n->own[i].name, json_integer(n->own[i].value));
     }
     if (own) json_object_set_new(j, "counters", own);
+    json_t *splits = n->splits > 0 ? json_array() : NULL;
+    for (uint32_t i = 0; i < n->splits; i++) {
+        const struct run_split_status *k = &n->split[i];
+        int64_t lag = k->end > k->position ? k->end - k->position : 0;
+        json_array_append_new(splits, json_pack("{s:s, s:I, s:I, s:I}", "split", k->id, "position",
+                                                (json_int_t)k->position, "end", (json_int_t)k->end,
+                                                "lag", (json_int_t)lag));
+    }
+    if (splits) json_object_set_new(j, "splits", splits);
     return j;
 }
 

@@ -286,6 +286,21 @@ static void running_own(const struct cli *c, const json_t *vertices)
     }
 }
 
+/* Where sources are in their splits: "in: source kafka: orders-3 at 120 of 125, 5 behind". */
+static void running_splits(const struct cli *c, const json_t *vertices)
+{
+    for (size_t i = 0; i < json_array_size(vertices); i++) {
+        const json_t *v = json_array_get(vertices, i);
+        const json_t *splits = json_object_get(v, "splits");
+        for (size_t k = 0; k < json_array_size(splits); k++) {
+            const json_t *one = json_array_get(splits, k);
+            fprintf(c->out, "%s: %s at %" PRId64 " of %" PRId64 ", %" PRId64 " behind\n",
+                    running_text(v, "name"), running_text(one, "split"),
+                    running_int(one, "position"), running_int(one, "end"), running_int(one, "lag"));
+        }
+    }
+}
+
 static void running_checkpoints(const struct cli *c, const json_t *k)
 {
     fprintf(c->out, "checkpoints: %" PRId64 " completed, %" PRId64 " failed",
@@ -379,6 +394,7 @@ enum cli_exit command_status(struct cli *c, const struct args *a)
     running_waits(c, s);
     running_nodes(c, json_object_get(s, "vertices"));
     running_own(c, json_object_get(s, "vertices"));
+    running_splits(c, json_object_get(s, "vertices"));
     json_decref(answer);
     return CLI_OK;
 }

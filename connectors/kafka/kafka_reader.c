@@ -245,6 +245,18 @@ static void kafka_reader_take(struct kafka_reader *r, struct kafka_part *p)
     }
 }
 
+/* Position and end of a partition, for status. */
+static void kafka_reader_tell(const struct kafka_reader *r, const struct kafka_part *p)
+{
+    int64_t low = 0, high = 0;
+    char name[KAFKA_TOPIC_MAX + 16];
+    kafka_split_name(name, p->at.topic, p->at.partition);
+    bool is_known = rd_kafka_get_watermark_offsets(r->client.rk, p->at.topic, p->at.partition, &low,
+                                                   &high) == RD_KAFKA_RESP_ERR_NO_ERROR;
+    int64_t end = p->at.stop != KAFKA_NO_STOP ? p->at.stop : is_known ? high : 0;
+    r->host->split_at(r->host, name, p->at.next, end > p->at.next ? end : p->at.next);
+}
+
 /* Gives the group what a checkpoint has; the answer comes by a callback. */
 static void kafka_reader_tell_group(struct kafka_reader *r)
 {
@@ -266,6 +278,9 @@ static void kafka_reader_beat(struct kafka_reader *r, int64_t now_us)
     }
     r->beat_us = now_us;
     (void)rd_kafka_poll(r->client.rk, 0);
+    for (uint32_t i = 0; i < r->parts; i++) {
+        kafka_reader_tell(r, &r->part[i]);
+    }
     bool is_down = atomic_load_explicit(&r->client.is_down, memory_order_relaxed);
     if (is_down && !r->was_down) {
         r->host->log(r->host, SR_WARN,

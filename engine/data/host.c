@@ -117,6 +117,26 @@ static void host_count(const struct sr_host *h, const char *name, int64_t by)
     atomic_store_explicit(&k->value, before + by, memory_order_relaxed);
 }
 
+static void host_split_at(const struct sr_host *h, const char *split, int64_t position, int64_t end)
+{
+    struct host_ctx *ctx = h->ctx;
+    uint32_t splits = atomic_load_explicit(&ctx->splits, memory_order_relaxed);
+    uint32_t at = 0;
+    while (at < splits && strncmp(ctx->split[at].id, split, HOST_SPLIT_NAME_MAX) != 0) {
+        at++;
+    }
+    if (at == HOST_SPLITS_MAX) {
+        return;
+    }
+    struct host_split *k = &ctx->split[at];
+    atomic_store_explicit(&k->position, position, memory_order_relaxed);
+    atomic_store_explicit(&k->end, end, memory_order_relaxed);
+    if (at == splits) {
+        (void)snprintf(k->id, sizeof(k->id), "%.*s", (int)HOST_SPLIT_NAME_MAX, split); /* cut */
+        atomic_store_explicit(&ctx->splits, splits + 1, memory_order_release);
+    }
+}
+
 void host_init(struct sr_host *h, struct host_ctx *ctx, const struct env *env, struct sr_home *home,
                const char *who)
 {
@@ -146,6 +166,7 @@ void host_init(struct sr_host *h, struct host_ctx *ctx, const struct env *env, s
         .view_release = view_release,
         .digest = host_digest,
         .count = host_count,
+        .split_at = host_split_at,
         .builder_widen = inner_widen,
         .builder_null = inner_null,
         .builder_forget = inner_forget,

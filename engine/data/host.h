@@ -21,12 +21,23 @@ struct host_counter {
     _Atomic int64_t value; /* relaxed: each alone is right */
 };
 
+#define HOST_SPLITS_MAX     64u /* of one reader that are shown */
+#define HOST_SPLIT_NAME_MAX 95u /* bytes of a name; longer ones are cut */
+
+/* Where a reader is in a split. */
+struct host_split {
+    char id[HOST_SPLIT_NAME_MAX + 1];
+    _Atomic int64_t position, end; /* relaxed: both change while they are read */
+};
+
 struct host_ctx {
     const struct env *env;
     struct sr_home *home;
     char who[64];              /* the step, for log lines */
     _Atomic uint32_t counters; /* release and acquire: the names of so many are there */
     struct host_counter counter[HOST_COUNTERS_MAX + 1];
+    _Atomic uint32_t splits; /* likewise */
+    struct host_split split[HOST_SPLITS_MAX];
 };
 
 /* Borrows env and home; copies who. The time zone is UTC until the caller sets it. */

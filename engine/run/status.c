@@ -90,6 +90,25 @@ static void status_add_own(struct arena *a, const struct host_ctx *host, struct 
     }
 }
 
+/* Adds where a subtask is in its splits. */
+static void status_add_splits(struct arena *a, const struct host_ctx *host,
+                              struct run_node_status *to)
+{
+    uint32_t splits = atomic_load_explicit(&host->splits, memory_order_acquire);
+    for (uint32_t i = 0; i < splits; i++) {
+        const struct host_split *k = &host->split[i];
+        struct run_split_status *grown =
+            arena_more(a, to->split, to->splits, &to->splits_space, sizeof(*grown));
+        const char *id = grown ? arena_text(a, k->id) : NULL;
+        if (!id) return; /* it is only not shown */
+        to->split = grown;
+        to->split[to->splits++] = (struct run_split_status){
+            .id = id,
+            .position = atomic_load_explicit(&k->position, memory_order_relaxed),
+            .end = atomic_load_explicit(&k->end, memory_order_relaxed)};
+    }
+}
+
 static void status_own(const struct supervise *s, struct arena *a, struct run_node_status *by_node)
 {
     struct crew *c = s->watched;
@@ -98,6 +117,7 @@ static void status_own(const struct supervise *s, struct arena *a, struct run_no
         uint32_t nodes = status_is_watched(s, &c->task[i]) ? task_nodes(&c->task[i], node) : 0;
         for (uint32_t k = 0; k < nodes; k++) {
             status_add_own(a, node[k].host, &by_node[node[k].node]);
+            status_add_splits(a, node[k].host, &by_node[node[k].node]);
         }
     }
 }

@@ -68,6 +68,12 @@ struct run_own_count {
     int64_t value; /* since its task was opened */
 };
 
+/* Where a reader is in a split. */
+struct run_split_status {
+    const char *id;
+    int64_t position, end; /* as its source counts */
+};
+
 /* What the time of subtasks goes into: pressure.h. */
 struct run_times {
     int64_t busy_us, idle_us, pressed_us; /* since they began */
@@ -90,6 +96,8 @@ struct run_node_status {
     int32_t pressed_most;   /* ms of a second under back-pressure, of the subtask that is most */
     uint32_t owns;
     struct run_own_count *own; /* sums over the subtasks, by name */
+    uint32_t splits, splits_space;
+    struct run_split_status *split; /* of all subtasks, in no order */
 };
 
 /* How long the parts of a checkpoint took; of tasks the slowest. */

@@ -572,3 +572,24 @@ def a_table_in_a_topic_needs_a_key(p):
     broker.put(name, [{"key": None, "value": '{"id": 1}'}, {"key": None, "value": None}])
     done = ok(p.run("run", upserts(p, broker, name, "    scan.bounded.mode: latest-offset\n    on-error: skip\n")))
     assert b"skipped 1" in done.stderr and done.stdout == b"+I[1, null, null]\n", (done.stdout, done.stderr)
+
+
+# --- Operations -----------------------------------------------------------------------------------
+
+
+@test
+def status_shows_position_end_and_lag_of_each_partition(p):
+    broker = p.kafka()
+    name = topic(broker, 2)
+    broker.put(name, lines(0, 5) + lines(100, 3, 1))
+    broker.put(name, transaction(5, 2, "leave"), f"transactional.id={name}")
+    child = p.start("run", job(p, broker, name, "    scan.startup.mode: earliest-offset\n", head=KEPT, out=FILES))
+
+    def splits():
+        done = p.run("status", "--json")
+        node = json.loads(done.stdout)["vertices"][0] if done.returncode == 0 else {}
+        return {k["split"]: (k["position"], k["end"], k["lag"]) for k in node.get("splits", [])}
+    want = {f"{name}-0": (5, 7, 2), f"{name}-1": (3, 3, 0)}
+    wait_for("both at their ends", lambda: splits() == want or child.poll() is not None)
+    assert f": {name}-0 at 5 of 7, 2 behind" in ok(p.run("status")).stdout.decode()
+    stopped(p, child)

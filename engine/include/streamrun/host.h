@@ -57,6 +57,9 @@ struct sr_host {
     void (*builder_null)(struct sr_builder *b, uint32_t c);   /* a NULL ROW, with all its fields */
     void (*builder_forget)(struct sr_builder *b, uint32_t c); /* what was put of the current row */
     bool (*builder_changes)(struct sr_builder *b); /* makes b->change; false: out of memory */
+    /* What `status` shows of a split that is being read: what is read next, and where it ends at
+     * present, both as its source counts. */
+    void (*split_at)(const struct sr_host *h, const char *split, int64_t position, int64_t end);
 };
 
 /* Fills columns row by row, or column by column straight through `col[c]->values`.
