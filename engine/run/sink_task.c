@@ -12,6 +12,7 @@
 
 #define SINK_RETRY_US     INT64_C(20000)   /* when a sink that is busy does not say until when */
 #define SINK_RETRY_MAX_US INT64_C(2000000) /* between two tries of a target that is not there */
+#define SINK_SAY_US       INT64_C(500000)  /* until the log says that a sink waits */
 
 /* --- Notes ------------------------------------------------------------------------------------ */
 
@@ -247,8 +248,9 @@ static void sink_goes_on(struct sink *s, struct sink_patience *p)
 {
     if (p->is_on) {
         const struct env *env = s->ctx.env;
-        env_log(env, SR_INFO, s->node->step, "goes on after %lld ms",
-                (long long)((env->mono_us(env) - p->since_us) / 1000));
+        if (p->is_said)
+            env_log(env, SR_INFO, s->node->step, "goes on after %lld ms",
+                    (long long)((env->mono_us(env) - p->since_us) / 1000));
         sink_tell_waiting(s, 0, "");
     }
     *p = (struct sink_patience){.is_on = false};
@@ -273,7 +275,11 @@ static enum sink_did sink_waits_out(struct sink *s, struct sink_patience *p, int
     if (!sink_may_pass(s, p, err->rc) || most_us == 0) return SINK_FAILED;
     if (!p->is_on) {
         *p = (struct sink_patience){.is_on = true, .since_us = now_us, .delay_us = SINK_RETRY_US};
+    }
+    /* Sinks that share a database wait for each other all the time, for moments. */
+    if (!p->is_said && now_us - p->since_us >= SINK_SAY_US) {
         env_log(env, SR_WARN, s->node->step, "waits: %s", err->words);
+        p->is_said = true;
     }
     if (now_us - p->since_us >= most_us) {
         (void)error_wrap(err, "waited %lld ms (sink.retry.timeout)",

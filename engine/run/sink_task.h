@@ -46,7 +46,7 @@ sr_rc sink_notes_load(struct sink_notes *l, const void *bytes, size_t len);
 
 /* A fault of the target that is waited out. The task's own, but for what is under the lock. */
 struct sink_patience {
-    bool is_on;
+    bool is_on, is_said;        /* said: in the log, that it waits */
     int64_t since_us, retry_us; /* monotonic */
     int64_t delay_us;           /* before the next try */
 };

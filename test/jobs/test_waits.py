@@ -78,15 +78,19 @@ def a_full_disk_is_waited_for(p):
         filler = small / ".filler"
         filler.write_bytes(bytes(900 * 1024))
         p.write("in/1.txt", numbers(0, 500))
-        child = p.start("run", job_of(p, small / "out"))
+        log = p.dir / "log"
+        with log.open("wb") as err:
+            child = p.start("run", job_of(p, small / "out"), stderr=err)
         wait_for("the first rows", lambda: is_all(p, small / "out", 500))
         p.write("in/2.txt", numbers(500, 6000))
         wait_for("a wait", lambda: waits(p, "No space left"))
+        wait_for("words of it", lambda: b"waits: " in log.read_bytes())
         assert "waits for" in ok(p.run("status")).stdout.decode()
         filler.unlink()
         wait_for("all rows", lambda: is_all(p, small / "out", 6000))
         assert not waits(p, "")
-        assert "waits: " in stopped(child)
+        stopped(child)
+        assert b"restart" not in log.read_bytes() and b"ERROR" not in log.read_bytes(), log.read_bytes()
 
 
 @test
