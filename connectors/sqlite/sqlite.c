@@ -5,21 +5,17 @@
  * The target is locked only while a checkpoint is applied. A crash anywhere leaves either the redo
  * file and no row of it, or all its rows and their record in streamrun_commit.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <streamrun/plugin.h>
 #include <string.h>
 
-#include "connectors/common/note.h"
-#include "connectors/common/sink_id.h"
+#include "connectors/common/redo_box.h"
 #include "connectors/sqlite/base.h"
 #include "connectors/sqlite/cell.h"
-#include "connectors/sqlite/redo.h"
 #include "connectors/sqlite/target.h"
 
-#define SQLITE_ROWS_NOTE    4u    /* bytes of the note that only says that there are rows */
-#define SQLITE_SINK_FULL_US 50000 /* how soon to ask again while the redo file is too large */
+#define SQLITE_ROWS_NOTE 4u /* bytes of the note that only says that there are rows */
 
 struct sqlite_conf {
     const char *path, *table;
@@ -30,15 +26,9 @@ struct sqlite_conf {
 struct sqlite_sink {
     const struct sr_host *host;
     const struct sqlite_conf *conf;
-    struct sr_sink_open open; /* ids in it are copied below */
     char *job, *uid;
-    char *redo_dir;
-    char own[SINK_ID_SIZE + 8]; /* how the redo files of this sink begin */
-    bool has_rows;              /* some were prepared, in this run or before the checkpoint */
-    bool is_memory_only;        /* no checkpoint before the end: the redo file grows as it must */
-    bool has_asked;             /* for a checkpoint, since the last prepare */
-    char *unremoved;            /* a redo file that was applied and could not be removed; or NULL */
-    struct redo redo;
+    bool has_rows; /* some were prepared, in this run or before the checkpoint */
+    struct redo_box box;
     struct target target;
 };
 
@@ -54,26 +44,11 @@ static sr_rc sqlite_check(const void *conf, const struct sr_schema *schema,
     return rc;
 }
 
-/* Where redo files lie: beside the checkpoints, else beside the database. */
-static char *sqlite_redo_dir(const struct sr_sink_open *o, const char *path)
+/* Where redo files lie without a checkpoint storage: beside the database. */
+static char *sqlite_dir(const char *path)
 {
-    if (o->redo_dir) {
-        return strdup(o->redo_dir);
-    }
     const char *slash = strrchr(path, '/');
     return slash && slash > path ? strndup(path, (size_t)(slash - path)) : strdup("/");
-}
-
-static sr_rc sqlite_make_redo_dir(struct sqlite_sink *s, struct sr_error *err)
-{
-    const struct sr_files *files = s->host->files;
-    struct sr_stat stat;
-    sr_rc rc = files->stat(files, s->redo_dir, &stat, err);
-    if (rc == SR_EABSENT && !s->is_memory_only) {
-        rc = files->make_dir(files, s->redo_dir, err);
-        rc = rc == SR_EEXISTS ? SR_OK : rc; /* another subtask made it */
-    }
-    return rc;
 }
 
 static sr_rc sqlite_open(void *sink, const struct sr_sink_open *o, struct sr_error *err)
@@ -81,34 +56,27 @@ static sr_rc sqlite_open(void *sink, const struct sr_sink_open *o, struct sr_err
     struct sqlite_sink *s = sink;
     s->host = o->host;
     s->conf = o->conf;
-    s->open = *o;
-    s->is_memory_only = o->redo_dir == NULL;
     s->job = strdup(o->job_id);
     s->uid = strdup(o->uid);
-    s->redo_dir = sqlite_redo_dir(o, s->conf->path);
-    char id[SINK_ID_SIZE];
-    if (!s->job || !s->uid || !s->redo_dir || !sink_id(o, id)) {
+    char *dir = sqlite_dir(s->conf->path);
+    if (!s->job || !s->uid || !dir) {
+        free(dir);
         return o->host->fail(o->host, err, SR_ENOMEM, "out of memory");
     }
-    (void)snprintf(s->own, sizeof(s->own), ".redo-%s-", id);
-    struct redo *r = &s->redo;
-    r->host = o->host;
-    r->dir = s->redo_dir;
-    (void)snprintf(r->stem, sizeof(r->stem), "%s%" PRIu64 "-%" PRIu64 "-%" PRIu32 "-", s->own,
-                   o->lineage, o->attempt, o->part);
-    (void)snprintf(r->mark.writer, sizeof(r->mark.writer), "%016" PRIx64 "%016" PRIx64,
-                   o->host->random(o->host), o->host->random(o->host));
-    r->mark.lineage = o->lineage;
-    r->mark.attempt = o->attempt;
-    r->mark.part = o->part;
     s->target = (struct target){.host = o->host,
                                 .schema = o->schema,
                                 .path = s->conf->path,
                                 .table = s->conf->table,
                                 .job = s->job,
                                 .sink = s->uid};
+    struct redo_box_how how = {
+        .target = s->conf->path, .dir = dir, .bytes_max = s->conf->redo_max.bytes};
     sr_rc rc = target_open(&s->target, s->conf->may_create, err);
-    return rc == SR_OK ? sqlite_make_redo_dir(s, err) : rc;
+    if (rc == SR_OK) {
+        rc = redo_box_open(&s->box, o, &how, err);
+    }
+    free(dir);
+    return rc;
 }
 
 /* The first live row at `from` or later that has NULL in its key; v->picked: none. */
@@ -127,37 +95,17 @@ static uint32_t sqlite_find_null_key(const struct sr_schema *schema, const struc
     return found;
 }
 
-/* SR_EBUSY while more waits than twice the limit: a checkpoint was asked for, and makes room. */
-static sr_rc sqlite_make_room(struct sqlite_sink *s, struct sr_wait *wait, struct sr_error *err)
-{
-    uint64_t max = s->conf->redo_max.bytes;
-    if (s->is_memory_only || redo_size(&s->redo) < max) {
-        return SR_OK;
-    }
-    if (!s->has_asked && s->open.ask_checkpoint) {
-        s->open.ask_checkpoint(&s->open);
-        s->has_asked = true;
-    }
-    if (redo_size(&s->redo) / 2 < max) {
-        return SR_OK;
-    }
-    *wait = (struct sr_wait){.fd = -1, .until_us = s->host->mono_us(s->host) + SQLITE_SINK_FULL_US};
-    return s->host->fail(s->host, err, SR_EBUSY,
-                         "%s: more than twice sink.redo.max-size waits for a checkpoint",
-                         s->conf->path);
-}
-
 static sr_rc sqlite_write(void *sink, const struct sr_view *v, uint32_t from, uint32_t *done,
                           struct sr_wait *wait, struct sr_error *err)
 {
     struct sqlite_sink *s = sink;
-    sr_rc rc = sqlite_make_room(s, wait, err);
+    sr_rc rc = redo_box_room(&s->box, wait, err);
     if (rc != SR_OK) {
         return rc;
     }
     uint32_t bad = sqlite_find_null_key(s->target.schema, v, from);
     if (bad > from) {
-        rc = redo_append(&s->redo, v, from, bad - from, err);
+        rc = redo_append(&s->box.redo, v, from, bad - from, err);
     }
     *done = rc == SR_OK ? bad - from : 0;
     if (rc == SR_OK && bad < v->picked) {
@@ -192,57 +140,14 @@ static sr_rc sqlite_prepare(void *sink, uint64_t checkpoint, bool is_last, struc
     (void)is_last;
     (void)wait;
     struct sqlite_sink *s = sink;
-    s->has_asked = false;
-    if (!s->redo.file) {
-        return sqlite_note_rows(s, notes, err); /* no row since the last one */
-    }
-    sr_rc rc = redo_prepare(&s->redo, err);
+    bool has_more = s->box.redo.file != NULL;
+    s->box.redo.mark.has_older = s->has_rows;
+    sr_rc rc = redo_box_prepare(&s->box, checkpoint, notes, err);
     if (rc != SR_OK) {
         return rc;
     }
-    s->redo.mark.checkpoint = checkpoint;
-    s->redo.mark.has_older = s->has_rows;
-    struct sr_out note = note_out();
-    rc = redo_mark_save(&s->redo.mark, &note);
-    if (rc == SR_OK) {
-        rc = notes->add(notes, SR_NOTE_COMMIT, (struct sr_bytes){note.data, (uint32_t)note.len});
-    }
-    note_free(&note);
-    if (rc != SR_OK) {
-        return s->host->fail(s->host, err, rc, "cannot note %s", s->redo.mark.path);
-    }
-    redo_reset(&s->redo);
-    s->has_rows = true;
+    s->has_rows = s->has_rows || has_more;
     return sqlite_note_rows(s, notes, err);
-}
-
-static sr_rc sqlite_load(struct sqlite_sink *s, struct redo_mark *mark, struct sr_bytes note,
-                         struct sr_error *err)
-{
-    sr_rc rc = redo_mark_load(mark, note);
-    return rc == SR_OK
-               ? rc
-               : s->host->fail(s->host, err, rc, "a note of the rows for %s %s", s->conf->path,
-                               rc == SR_ENOMEM ? "cannot be read" : "is damaged");
-}
-
-/* Removes what was applied, and what could not be removed last time: takes `path`, NULL allowed.
- * What stays for good is removed at the next start. */
-static void sqlite_remove_applied(struct sqlite_sink *s, char *path)
-{
-    const struct sr_files *files = s->host->files;
-    struct sr_error ignored;
-    char *paths[2] = {s->unremoved, path};
-    s->unremoved = NULL;
-    for (int i = 0; i < 2; i++) {
-        sr_rc rc = paths[i] ? files->remove(files, paths[i], &ignored) : SR_OK;
-        if (rc == SR_OK || rc == SR_EABSENT) {
-            free(paths[i]);
-            continue;
-        }
-        free(s->unremoved);
-        s->unremoved = paths[i];
-    }
 }
 
 static sr_rc sqlite_commit(void *sink, uint64_t checkpoint, struct sr_bytes note,
@@ -251,7 +156,7 @@ static sr_rc sqlite_commit(void *sink, uint64_t checkpoint, struct sr_bytes note
     (void)checkpoint; /* that of the note counts: a later one may carry it */
     struct sqlite_sink *s = sink;
     struct redo_mark mark;
-    sr_rc rc = sqlite_load(s, &mark, note, err);
+    sr_rc rc = redo_box_load(&s->box, &mark, note, err);
     if (rc != SR_OK) {
         return rc;
     }
@@ -260,53 +165,10 @@ static sr_rc sqlite_commit(void *sink, uint64_t checkpoint, struct sr_bytes note
         rc = target_apply(&s->target, &mark, err);
     }
     if (rc == SR_OK) {
-        sqlite_remove_applied(s, mark.path);
+        redo_box_remove(&s->box, mark.path);
         mark.path = NULL;
     }
     redo_mark_done(&mark);
-    return rc;
-}
-
-static bool sqlite_is_live(const struct redo_mark *mark, uint32_t count, const char *path)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        if (strcmp(mark[i].path, path) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static sr_rc sqlite_remove_leftovers(struct sqlite_sink *s, const struct redo_mark *mark,
-                                     uint32_t count, struct sr_error *err)
-{
-    const struct sr_files *files = s->host->files;
-    char **names = NULL;
-    uint32_t removed = 0;
-    sr_rc rc = files->list(files, s->redo_dir, &names, err);
-    if (rc != SR_OK) {
-        return rc;
-    }
-    for (char **name = names; rc == SR_OK && *name; name++) {
-        if (strncmp(*name, s->own, strlen(s->own)) != 0) {
-            continue;
-        }
-        char *path = NULL;
-        if (asprintf(&path, "%s/%s", s->redo_dir, *name) < 0) {
-            rc = s->host->fail(s->host, err, SR_ENOMEM, "out of memory");
-            break;
-        }
-        if (!sqlite_is_live(mark, count, path)) {
-            rc = files->remove(files, path, err);
-            rc = rc == SR_EABSENT ? SR_OK : rc;
-            removed++;
-        }
-        free(path);
-    }
-    files->names_free(files, names);
-    if (removed > 0) {
-        s->host->log(s->host, SR_INFO, "removed %u redo files that no checkpoint names", removed);
-    }
     return rc;
 }
 
@@ -325,11 +187,11 @@ static sr_rc sqlite_recover(void *sink, const struct sr_bytes *live, uint32_t co
             rc = target_is_old(&s->target, err); /* all commits of the checkpoint are done */
             continue;
         }
-        rc = sqlite_load(s, &mark[loaded], live[i], err);
+        rc = redo_box_load(&s->box, &mark[loaded], live[i], err);
         loaded += rc == SR_OK ? 1 : 0;
     }
     if (rc == SR_OK) {
-        rc = sqlite_remove_leftovers(s, mark, loaded, err);
+        rc = redo_box_leftovers(&s->box, mark, loaded, err);
     }
     for (uint32_t i = 0; i < loaded; i++) {
         redo_mark_done(&mark[i]);
@@ -341,15 +203,10 @@ static sr_rc sqlite_recover(void *sink, const struct sr_bytes *live, uint32_t co
 static void sqlite_close(void *sink)
 {
     struct sqlite_sink *s = sink;
-    if (s->unremoved) {
-        sqlite_remove_applied(s, NULL);
-    }
-    free(s->unremoved);
-    redo_done(&s->redo);
+    redo_box_close(&s->box);
     target_close(&s->target);
     free(s->job);
     free(s->uid);
-    free(s->redo_dir);
     *s = (struct sqlite_sink){0};
 }
 

@@ -19,7 +19,7 @@
 
 #include <sqlite3.h>
 
-#include "connectors/sqlite/redo.h"
+#include "connectors/common/redo.h"
 #include "connectors/text/node.h"
 
 #define TARGET_MARKS     "streamrun_commit"

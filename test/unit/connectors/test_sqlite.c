@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "connectors/sqlite/cell.h"
-#include "connectors/sqlite/redo.h"
+#include "connectors/common/redo.h"
 #include "engine/ckpt/chkdb.h"
 #include "streamrun/plugin.h"
 #include "test/kit/faulty.h"

@@ -1,4 +1,4 @@
-#include "connectors/sqlite/redo.h"
+#include "connectors/common/redo.h"
 
 #include <endian.h>
 #include <inttypes.h>

@@ -10,8 +10,8 @@
  *   writer  { redo_append }* -> redo_prepare -> redo_mark_save -> redo_reset
  *   reader  redo_read_open -> { redo_read -> view }* -> redo_read_close
  */
-#ifndef CONNECTORS_SQLITE_REDO_H
-#define CONNECTORS_SQLITE_REDO_H
+#ifndef CONNECTORS_COMMON_REDO_H
+#define CONNECTORS_COMMON_REDO_H
 
 #include <streamrun/connector.h>
 
