@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "connectors/kafka/kafka_decider.h"
+#include "connectors/kafka/kafka_redo.h"
 
 #define KAFKA_LOOK_US   INT64_C(1000000) /* while waiting for answers: is a broker to be reached? */
 #define KAFKA_SHARED_US INT64_C(2000)
@@ -31,6 +32,8 @@ struct kafka_sink {
     uint64_t held;                 /* checkpoint that it has prepared for; 0: none */
     struct flights flights;
     struct records records;
+    bool is_redo; /* rows go to a file first */
+    struct kafka_redo redo;
     uint64_t settled;
     bool is_late; /* rows that turn out to be refused get their fate by on-error */
 };
@@ -55,6 +58,7 @@ static sr_rc kafka_sink_start(struct kafka_sink *s, const struct sr_sink_open *o
     s->host = o->host;
     s->conf = c;
     s->is_late = c->guarantee.index == SR_AT_LEAST_ONCE;
+    s->is_redo = c->guarantee.index == SR_EXACTLY_ONCE && c->method.index == KAFKA_REDO;
     s->own.fd = -1;
     s->to = &s->own;
     s->decider = o->decider;
@@ -75,6 +79,9 @@ static sr_rc kafka_sink_start(struct kafka_sink *s, const struct sr_sink_open *o
     }
     if (o->part == 0) {
         client_tell_idle(o->host, &c->properties);
+    }
+    if (rc == SR_OK && s->is_redo) {
+        rc = kafka_redo_open(&s->redo, o, &s->records, &s->own, err);
     }
     return rc == SR_OK ? kafka_sink_connect(s, err) : rc;
 }
@@ -97,6 +104,7 @@ static void kafka_sink_close(void *sink)
     }
     producer_close(&s->own); /* its answers go to the flights */
     flights_done(&s->flights);
+    kafka_redo_close(&s->redo);
     records_close(&s->records);
 }
 
@@ -269,6 +277,9 @@ static sr_rc kafka_sink_write(void *sink, const struct sr_view *v, uint32_t from
     if (rc != SR_OK) {
         return rc;
     }
+    if (s->is_redo) {
+        return kafka_redo_write(&s->redo, v, from, done, wait, err);
+    }
     rc = kafka_sink_put_all(s, v, from, done, err);
     if (rc != SR_EBUSY) {
         return rc;
@@ -298,14 +309,35 @@ static sr_rc kafka_sink_flush(void *sink, struct sr_wait *wait, struct sr_error 
 static sr_rc kafka_sink_prepare(void *sink, uint64_t checkpoint, bool is_last,
                                 struct sr_notes *notes, struct sr_wait *wait, struct sr_error *err)
 {
-    (void)notes;
     struct kafka_sink *s = sink;
+    if (s->is_redo) {
+        return kafka_redo_prepare(&s->redo, checkpoint, notes, wait, err);
+    }
     if (s->conf->guarantee.index == SR_NO_GUARANTEE && !is_last) {
         return kafka_sink_turn(s, err);
     }
     sr_rc rc = kafka_sink_await(s, wait, err);
     s->held = rc == SR_OK ? checkpoint : s->held;
     return rc;
+}
+
+/* Only redo has anything to be shown. */
+static sr_rc kafka_sink_commit(void *sink, uint64_t checkpoint, struct sr_bytes note,
+                               struct sr_error *err)
+{
+    (void)checkpoint; /* that of the note counts: a later one may carry it */
+    struct kafka_sink *s = sink;
+    return s->is_redo ? kafka_redo_commit(&s->redo, note, err)
+                      : s->host->fail(s->host, err, SR_EMISFIT,
+                                      "the checkpoint has rows of exactly-once.method: redo, which "
+                                      "this sink is no longer asked for");
+}
+
+static sr_rc kafka_sink_recover(void *sink, const struct sr_bytes *live, uint32_t count,
+                                struct sr_error *err)
+{
+    struct kafka_sink *s = sink;
+    return s->is_redo ? kafka_redo_recover(&s->redo, live, count, err) : SR_OK;
 }
 
 const struct sr_sink_type kafka_sink_type = {
@@ -323,6 +355,8 @@ const struct sr_sink_type kafka_sink_type = {
     .write = kafka_sink_write,
     .flush = kafka_sink_flush,
     .prepare = kafka_sink_prepare,
+    .commit = kafka_sink_commit,
+    .recover = kafka_sink_recover,
     .close = kafka_sink_close,
     .can_retry = true,
     .has_keys = true,
@@ -346,6 +380,8 @@ const struct sr_sink_type upsert_kafka_sink_type = {
     .write = kafka_sink_write,
     .flush = kafka_sink_flush,
     .prepare = kafka_sink_prepare,
+    .commit = kafka_sink_commit,
+    .recover = kafka_sink_recover,
     .close = kafka_sink_close,
     .can_retry = true,
     .has_keys = true,

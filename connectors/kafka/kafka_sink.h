@@ -17,13 +17,16 @@
 
 enum kafka_partitioner { KAFKA_BY_KEY, KAFKA_FIXED, KAFKA_ROUND_ROBIN };
 
+enum kafka_method { KAFKA_DECIDER, KAFKA_REDO }; /* of exactly-once */
+
 struct kafka_sink_conf {
     sr_list topics;
     sr_pairs properties;
-    sr_choice partitioner; /* enum kafka_partitioner */
-    sr_choice guarantee;   /* enum sr_guarantee */
-    const char *prefix;    /* of transactional ids; NULL: none */
-    sr_choice naming, method;
+    sr_choice partitioner;    /* enum kafka_partitioner */
+    sr_choice guarantee;      /* enum sr_guarantee */
+    const char *prefix;       /* of transactional ids; NULL: none */
+    sr_choice naming, method; /* method: enum kafka_method */
+    sr_size redo_max;
     int64_t flush_rows;
     sr_duration flush_interval;
 };

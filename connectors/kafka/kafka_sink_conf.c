@@ -8,6 +8,7 @@
 
 static const char *const kafka_partitioners[] = {"default", "fixed", "round-robin", NULL};
 static const char *const kafka_guarantees[] = {"none", "at-least-once", "exactly-once", NULL};
+static const char *const kafka_methods[] = {"decider", "redo", NULL};
 static const char *const kafka_namings[] = {"default", "incrementing", "pooling", NULL};
 
 static sr_rc kafka_sink_check_topics(const struct kafka_sink_conf *c, struct sr_error *err)
@@ -54,7 +55,7 @@ sr_rc kafka_sink_check(const void *conf, const struct sr_schema *schema, struct 
                                   .takes_changes = true,
                                   .refuses_late = c->guarantee.index == SR_AT_LEAST_ONCE};
     sr_rc rc = kafka_sink_check_topics(c, err);
-    if (rc == SR_OK && c->guarantee.index == SR_EXACTLY_ONCE) {
+    if (rc == SR_OK && c->guarantee.index == SR_EXACTLY_ONCE && c->method.index == KAFKA_DECIDER) {
         rc = kafka_sink_check_decider(c, caps, err);
     }
     return rc == SR_OK ? client_check(&c->properties, err) : rc;
@@ -92,6 +93,16 @@ sr_rc upsert_kafka_sink_check(const void *conf, const struct sr_schema *schema,
     KAFKA_OPT("sink.transactional-id-prefix", prefix,                                            \
               .doc = "Of exactly-once: how the transactional ids begin. Sinks with the same one "\
                      "write into the same transaction."),          \
+    KAFKA_OPT("exactly-once.method", method, .choices = kafka_methods, .def = "decider",         \
+              .flags = SR_OPT_OURS,                                                              \
+              .doc = "How exactly-once is kept: decider, the transaction of the topics decides about "\
+                     "the checkpoint, one cluster a job; redo, rows wait in a file for their "   \
+                     "checkpoint, and go to the topics in a transaction then, which works for any "\
+                     "number of clusters."),                                                     \
+    KAFKA_OPT("sink.redo.max-size", redo_max, .def = "256 mb", .min = 1, .max = INT64_MAX / 4,   \
+              .flags = SR_OPT_OURS,                                                              \
+              .doc = "Of redo: when so much waits for the next checkpoint one is taken early; at "\
+                     "twice that, writing waits."),                                              \
     KAFKA_OPT("sink.transaction-naming-strategy", naming, .choices = kafka_namings,              \
               .def = "default", .flags = SR_OPT_IGNORED,                                         \
               .doc = "Flink's; ids are named in one way here.")

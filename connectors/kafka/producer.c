@@ -8,6 +8,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#define PRODUCER_AROUND 200 /* bytes of a batch and a record around key and value, at most */
+
 /* --- Callbacks -------------------------------------------------------------------------------- */
 
 static const struct producer_owner *producer_owner(const struct producer *p, const void *tag)
@@ -240,6 +242,35 @@ static sr_rc producer_check(const struct producer *p, const struct outlet *to,
                           "topic '%s' is compacted, and takes no record without a key", to->name);
     }
     return SR_OK;
+}
+
+sr_rc producer_takes(const struct producer *p, const struct outlet *to, const struct record *record,
+                     struct sr_error *err)
+{
+    int64_t most = to->is_known ? to->bytes_max : INT64_MAX;
+    int64_t bytes = (int64_t)record->value_len + (int64_t)record->key_len + PRODUCER_AROUND;
+    if (bytes > most) {
+        return p->client.host->fail(p->client.host, err, SR_EDATA,
+                                    "a record of %" PRId64 " bytes is too large for topic '%s' "
+                                    "(max.message.bytes %" PRId64 ")",
+                                    bytes, to->name, most);
+    }
+    return producer_check(p, to, record, err);
+}
+
+sr_rc producer_outlet(struct producer *p, const struct records *records,
+                      const struct record *record, struct outlet **to, struct sr_error *err)
+{
+    if (records->metadata[RECORD_TOPIC] < 0) {
+        const char *topic = p->conf->topics.item[0];
+        *to = outlets_find(&p->outlets, topic, strlen(topic));
+        return SR_OK;
+    }
+    *to = record->topic ? outlets_find(&p->outlets, record->topic, record->topic_len) : NULL;
+    return *to ? SR_OK
+               : p->client.host->fail(p->client.host, err, SR_EDATA,
+                                      "'%.*s' is none of the sink's topics", (int)record->topic_len,
+                                      record->topic ? record->topic : "");
 }
 
 static rd_kafka_resp_err_t producer_give(struct producer *p, const struct outlet *to,

@@ -56,6 +56,13 @@ sr_rc producer_ready(struct producer *p, int64_t *until_us, struct sr_error *err
  * is copied; its headers are taken when SR_OK is answered. */
 sr_rc producer_send(struct producer *p, const struct outlet *to, const struct record *record,
                     void *tag, struct sr_error *err);
+/* What is wrong with the record for this topic, before it is sent: SR_EDATA. Its size counts as it
+ * is, not as it may be compressed. */
+sr_rc producer_takes(const struct producer *p, const struct outlet *to, const struct record *record,
+                     struct sr_error *err);
+/* The topic that a record goes to; SR_EDATA: it names one that is none of them. */
+sr_rc producer_outlet(struct producer *p, const struct records *records,
+                      const struct record *record, struct outlet **to, struct sr_error *err);
 void producer_poll(struct producer *p);
 /* Polls when there is something to, within this time. Not by a thread of the engine's. */
 void producer_wait(struct producer *p, int64_t within_us);

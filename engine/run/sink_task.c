@@ -11,6 +11,7 @@
 #include "engine/run/letters.h"
 
 #define SINK_RETRY_US     INT64_C(20000)   /* when a sink that is busy does not say until when */
+#define SINK_USUAL_US     INT64_C(1000000) /* that a commit may well take */
 #define SINK_RETRY_MAX_US INT64_C(2000000) /* between two tries of a target that is not there */
 #define SINK_SAY_US       INT64_C(500000)  /* until the log says that a sink waits */
 
@@ -291,7 +292,10 @@ static enum sink_did sink_waits_out(struct sink *s, struct sink_patience *p, int
     sink_tell_waiting(s, since_us, err->words);
     int64_t give_up_us = most_us > INT64_MAX - p->since_us ? INT64_MAX : p->since_us + most_us;
     p->retry_us = now_us + p->delay_us < give_up_us ? now_us + p->delay_us : give_up_us;
-    p->delay_us = p->delay_us * 2 < SINK_RETRY_MAX_US ? p->delay_us * 2 : SINK_RETRY_MAX_US;
+    /* A commit that is under way is asked for often for a while. */
+    bool is_usual = err->rc == SR_EBUSY && now_us - p->since_us < SINK_USUAL_US;
+    int64_t longer_us = is_usual ? p->delay_us : p->delay_us * 2;
+    p->delay_us = longer_us < SINK_RETRY_MAX_US ? longer_us : SINK_RETRY_MAX_US;
     *wait = (struct sr_wait){.fd = -1, .until_us = p->retry_us};
     return SINK_BUSY;
 }

@@ -1,0 +1,158 @@
+#include "connectors/kafka/kafka_apply.h"
+
+#define APPLY_STEP_MS 1000  /* of one call of librdkafka, so that it can be given up */
+#define APPLY_LOOK_US 20000 /* between two looks whether the topics are known */
+
+static bool apply_gives_up(struct apply *a)
+{
+    return atomic_load_explicit(&a->is_stopped, memory_order_relaxed);
+}
+
+/* An error that may pass is tried again until it is given up: false. */
+static bool apply_is_over(struct apply *a, rd_kafka_error_t *e, const char *what, sr_rc *rc,
+                          struct sr_error *err)
+{
+    if (!e) {
+        *rc = SR_OK;
+        return true;
+    }
+    bool may_pass = rd_kafka_error_is_retriable(e) && !apply_gives_up(a);
+    if (!may_pass) {
+        sr_rc kind = client_rc(rd_kafka_error_code(e));
+        *rc = kind == SR_EACCESS || kind == SR_ECONFIG ? kind : SR_EIO;
+        (void)a->how.host->fail(a->how.host, err, *rc, "kafka: %s: %s", what,
+                                rd_kafka_error_string(e));
+    }
+    rd_kafka_error_destroy(e);
+    return !may_pass;
+}
+
+/* --- The thread's work ------------------------------------------------------------------------ */
+
+/* Handles of the topics are made before the transactions: else the first row waits for a second. */
+static sr_rc apply_topics(struct apply *a, struct sr_error *err)
+{
+    sr_rc rc = SR_EBUSY;
+    while (rc == SR_EBUSY) {
+        int64_t until_us = INT64_MAX;
+        rc = producer_ready(&a->producer, &until_us, err);
+        if (rc == SR_EBUSY && apply_gives_up(a)) {
+            return a->how.host->fail(a->how.host, err, SR_ECLOSED, "kafka: given up");
+        }
+        if (rc == SR_EBUSY) {
+            producer_wait(&a->producer, APPLY_LOOK_US);
+        }
+    }
+    return rc;
+}
+
+static sr_rc apply_do_open(struct apply *a, struct sr_error *err)
+{
+    const struct apply_how *h = &a->how;
+    struct producer_how how = {.owner = h->owner, .owners = 1, .transactional_id = h->id};
+    sr_rc rc = producer_open(&a->producer, h->host, h->conf, &how, err);
+    rc = rc == SR_OK ? apply_topics(a, err) : rc;
+    if (rc != SR_OK) {
+        return rc;
+    }
+    rd_kafka_t *rk = a->producer.client.rk;
+    for (bool is_over = false; !is_over;) {
+        rd_kafka_error_t *e = rd_kafka_init_transactions(rk, APPLY_STEP_MS);
+        is_over = apply_is_over(a, e, "transactions cannot begin", &rc, err);
+    }
+    struct kafka_reader_how reader = {.host = h->host,
+                                      .properties = &h->conf->properties,
+                                      .group = h->group,
+                                      .topic = h->topic,
+                                      .is_stopped = &a->is_stopped};
+    rc = rc == SR_OK ? kafka_marker_read(&reader, &a->found, err) : rc;
+    a->is_applied = rc == SR_OK && a->found.lineage == h->marker.lineage &&
+                    a->found.checkpoint >= h->marker.checkpoint;
+    if (rc == SR_OK && !a->is_applied) {
+        (void)apply_is_over(a, rd_kafka_begin_transaction(rk), "a transaction cannot begin", &rc,
+                            err);
+    }
+    return rc;
+}
+
+static sr_rc apply_do_commit(struct apply *a, struct sr_error *err)
+{
+    const struct apply_how *h = &a->how;
+    rd_kafka_t *rk = a->producer.client.rk;
+    sr_rc rc = SR_OK;
+    for (bool is_over = false; !is_over;) {
+        rd_kafka_error_t *e = kafka_marker_send(rk, h->group, h->topic, &h->marker, APPLY_STEP_MS);
+        is_over = apply_is_over(a, e, "the checkpoint's number was not taken", &rc, err);
+    }
+    for (bool is_over = rc != SR_OK; !is_over;) {
+        rd_kafka_error_t *e = rd_kafka_commit_transaction(rk, APPLY_STEP_MS);
+        is_over = apply_is_over(a, e, "the transaction was not committed", &rc, err);
+    }
+    return rc;
+}
+
+static void *apply_thread(void *arg)
+{
+    struct apply *a = arg;
+    a->rc = a->work(a, &a->err);
+    atomic_store_explicit(&a->is_done, true, memory_order_release);
+    return NULL;
+}
+
+/* Begins the work, or looks whether it is done. */
+static sr_rc apply_do(struct apply *a, sr_rc (*work)(struct apply *a, struct sr_error *err),
+                      struct sr_error *err)
+{
+    const struct sr_host *host = a->how.host;
+    if (!a->is_running) {
+        a->work = work;
+        atomic_store_explicit(&a->is_done, false, memory_order_relaxed);
+        a->is_running = pthread_create(&a->thread, NULL, apply_thread, a) == 0;
+        return a->is_running ? SR_EBUSY
+                             : host->fail(host, err, SR_ENOMEM, "kafka: no thread is to be had");
+    }
+    if (!atomic_load_explicit(&a->is_done, memory_order_acquire)) {
+        return SR_EBUSY;
+    }
+    (void)pthread_join(a->thread, NULL); /* it runs, and is joined once */
+    a->is_running = false;
+    if (a->rc != SR_OK) {
+        *err = a->err;
+    }
+    return a->rc;
+}
+
+/* --- Calls ------------------------------------------------------------------------------------ */
+
+sr_rc apply_begin(struct apply *a, const struct apply_how *how, struct sr_error *err)
+{
+    *a = (struct apply){.how = *how, .is_begun = true};
+    a->producer.fd = -1;
+    sr_rc rc = apply_do(a, apply_do_open, err);
+    return rc == SR_EBUSY ? SR_OK : rc;
+}
+
+sr_rc apply_ready(struct apply *a, struct sr_error *err)
+{
+    sr_rc rc = a->is_open ? SR_OK : apply_do(a, apply_do_open, err);
+    a->is_open = rc == SR_OK;
+    return rc;
+}
+
+sr_rc apply_commit(struct apply *a, struct sr_error *err)
+{
+    return apply_do(a, apply_do_commit, err);
+}
+
+void apply_end(struct apply *a)
+{
+    if (!a->is_begun) {
+        return;
+    }
+    atomic_store_explicit(&a->is_stopped, true, memory_order_relaxed);
+    if (a->is_running) {
+        (void)pthread_join(a->thread, NULL); /* it runs, and is joined once */
+    }
+    producer_close(&a->producer);
+    *a = (struct apply){.is_begun = false};
+}

@@ -1,0 +1,173 @@
+/* The yardstick of the Kafka rows of scripts/bench: a consumer and a producer of librdkafka, and
+ * nothing between them.
+ *
+ *   kafka_loop fill BOOTSTRAP TOPIC ROWS     records of 200 bytes, half of them random
+ *   kafka_loop copy BOOTSTRAP FROM TO        all records of FROM, with the settings of our sink
+ */
+#include <librdkafka/rdkafka.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROW_BYTES 200
+#define BATCH     1000
+#define WAIT_MS   60000
+
+static void die(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    (void)vfprintf(stderr, format, args);
+    va_end(args);
+    (void)fputc('\n', stderr);
+    exit(1);
+}
+
+static void set(rd_kafka_conf_t *conf, const char *name, const char *value)
+{
+    char why[256];
+    if (rd_kafka_conf_set(conf, name, value, why, sizeof(why)) != RD_KAFKA_CONF_OK) {
+        die("%s", why);
+    }
+}
+
+static rd_kafka_t *client(rd_kafka_type_t type, rd_kafka_conf_t *conf, const char *bootstrap)
+{
+    char why[256];
+    set(conf, "bootstrap.servers", bootstrap);
+    rd_kafka_t *rk = rd_kafka_new(type, conf, why, sizeof(why));
+    if (!rk) {
+        die("%s", why);
+    }
+    return rk;
+}
+
+static void delivered(rd_kafka_t *rk, const rd_kafka_message_t *m, void *opaque)
+{
+    (void)rk, (void)opaque;
+    if (m->err) {
+        die("not delivered: %s", rd_kafka_err2str(m->err));
+    }
+}
+
+static rd_kafka_t *producer(const char *bootstrap)
+{
+    rd_kafka_conf_t *conf = rd_kafka_conf_new();
+    set(conf, "enable.idempotence", "true");
+    set(conf, "compression.codec", "lz4");
+    set(conf, "partitioner", "murmur2_random");
+    set(conf, "queue.buffering.max.kbytes", "32768");
+    rd_kafka_conf_set_dr_msg_cb(conf, delivered);
+    return client(RD_KAFKA_PRODUCER, conf, bootstrap);
+}
+
+static void put(rd_kafka_t *rk, rd_kafka_topic_t *topic, void *data, size_t len)
+{
+    while (rd_kafka_produce(topic, RD_KAFKA_PARTITION_UA, RD_KAFKA_MSG_F_COPY, data, len, NULL, 0,
+                            NULL) != 0) {
+        if (rd_kafka_last_error() != RD_KAFKA_RESP_ERR__QUEUE_FULL) {
+            die("%s", rd_kafka_err2str(rd_kafka_last_error()));
+        }
+        (void)rd_kafka_poll(rk, 10);
+    }
+}
+
+static void end(rd_kafka_t *rk, rd_kafka_topic_t *topic)
+{
+    if (rd_kafka_flush(rk, WAIT_MS)) {
+        die("not delivered in time");
+    }
+    rd_kafka_topic_destroy(topic);
+    rd_kafka_destroy(rk);
+}
+
+static void fill(const char *bootstrap, const char *to, long rows)
+{
+    rd_kafka_t *rk = producer(bootstrap);
+    rd_kafka_topic_t *topic = rd_kafka_topic_new(rk, to, NULL);
+    char row[ROW_BYTES + 1];
+    srand(1);
+    for (long i = 0; i < rows; i++) {
+        int n =
+            snprintf(row, sizeof(row), "{\"id\":%ld,\"amount\":%d,\"text\":\"", i, rand() % 1000);
+        for (; n < ROW_BYTES - 2; n++) {
+            row[n] = (char)(n % 2 ? 'a' + rand() % 26 : 'a');
+        }
+        memcpy(row + ROW_BYTES - 2, "\"}", 2);
+        put(rk, topic, row, ROW_BYTES);
+        if (i % BATCH == 0) {
+            (void)rd_kafka_poll(rk, 0);
+        }
+    }
+    end(rk, topic);
+}
+
+/* All partitions of the topic, from their beginning. Answers how many. */
+static int assign_all(rd_kafka_t *rk, const char *name)
+{
+    rd_kafka_topic_t *topic = rd_kafka_topic_new(rk, name, NULL);
+    const rd_kafka_metadata_t *m = NULL;
+    rd_kafka_resp_err_t e = rd_kafka_metadata(rk, 0, topic, &m, WAIT_MS);
+    if (e) {
+        die("%s", rd_kafka_err2str(e));
+    }
+    int count = m->topics[0].partition_cnt;
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(count);
+    for (int p = 0; p < count; p++) {
+        rd_kafka_topic_partition_list_add(list, name, p)->offset = RD_KAFKA_OFFSET_BEGINNING;
+    }
+    e = rd_kafka_assign(rk, list);
+    if (e) {
+        die("%s", rd_kafka_err2str(e));
+    }
+    rd_kafka_topic_partition_list_destroy(list);
+    rd_kafka_metadata_destroy(m);
+    rd_kafka_topic_destroy(topic);
+    return count;
+}
+
+static void copy(const char *bootstrap, const char *from, const char *to)
+{
+    rd_kafka_conf_t *conf = rd_kafka_conf_new();
+    set(conf, "group.id", "kafka_loop");
+    set(conf, "enable.auto.commit", "false");
+    set(conf, "enable.partition.eof", "true");
+    set(conf, "isolation.level", "read_committed");
+    rd_kafka_t *in = client(RD_KAFKA_CONSUMER, conf, bootstrap);
+    rd_kafka_queue_t *queue = rd_kafka_queue_get_consumer(in);
+    rd_kafka_t *out = producer(bootstrap);
+    rd_kafka_topic_t *topic = rd_kafka_topic_new(out, to, NULL);
+    rd_kafka_message_t *m[BATCH];
+    for (int left = assign_all(in, from); left > 0;) {
+        ssize_t got = rd_kafka_consume_batch_queue(queue, 100, m, BATCH);
+        for (ssize_t i = 0; i < got; i++) {
+            if (m[i]->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
+                left--;
+            } else if (m[i]->err) {
+                die("%s", rd_kafka_message_errstr(m[i]));
+            } else {
+                put(out, topic, m[i]->payload, m[i]->len);
+            }
+            rd_kafka_message_destroy(m[i]);
+        }
+        (void)rd_kafka_poll(out, 0);
+    }
+    end(out, topic);
+    rd_kafka_queue_destroy(queue);
+    (void)rd_kafka_consumer_close(in);
+    rd_kafka_destroy(in);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 5 && strcmp(argv[1], "fill") == 0) {
+        fill(argv[2], argv[3], strtol(argv[4], NULL, 10));
+    } else if (argc == 5 && strcmp(argv[1], "copy") == 0) {
+        copy(argv[2], argv[3], argv[4]);
+    } else {
+        die("kafka_loop: wrong usage, see the file's head");
+    }
+    return 0;
+}
