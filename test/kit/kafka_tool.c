@@ -338,8 +338,13 @@ static void ends(const char *bootstrap, int count, char **args)
     const rd_kafka_topic_partition_list_t *list = partitions_of(rk, args[0]);
     for (int i = 0; i < list->cnt; i++) {
         int64_t low = 0, high = 0;
-        rd_kafka_resp_err_t err = rd_kafka_query_watermark_offsets(
-            rk, args[0], list->elems[i].partition, &low, &high, WAIT_MS);
+        rd_kafka_resp_err_t err = RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION;
+        /* For a moment behind its making nobody leads it, whatever the metadata say. */
+        for (int try = 0; err == RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION && try < 300; try++) {
+            err = rd_kafka_query_watermark_offsets(rk, args[0], list->elems[i].partition, &low,
+                                                   &high, WAIT_MS);
+            (void)rd_kafka_poll(rk, err ? 100 : 0);
+        }
         if (err) {
             die("%s", rd_kafka_err2str(err));
         }
