@@ -85,35 +85,39 @@ static sr_rc deciding_go_back(struct supervise *s, struct sr_error *err)
     return rc;
 }
 
-/* Pending checkpoint m is gone, and `previous` is the newest again: in the store, or where the
- * lineage began. */
-static sr_rc deciding_fall_back(struct supervise *s, const struct manifest *m, uint64_t previous,
-                                struct sr_error *err)
+/* Once the pending checkpoint that was to be dropped is gone, the one before it is the newest again:
+ * in the store, or where the lineage began. A drop that failed, or what had to follow it, may have
+ * been done all the same: so an attempt begins with this too. */
+sr_rc deciding_fall_back(struct supervise *s, struct sr_error *err)
 {
-    struct arena *a = arena_new();
+    struct deciding *k = &s->deciding;
     struct manifest *newest = NULL;
     struct sr_error why = {.rc = SR_OK};
-    bool is_given = s->conf.restore && s->conf.restore->checkpoint == m->checkpoint &&
-                    s->conf.restore->lineage == m->lineage;
+    const struct manifest *given = s->conf.restore;
+    if (k->dropping == 0) return SR_OK;
+    struct arena *a = arena_new();
     if (!a) return error_set(err, SR_ENOMEM, "out of memory");
     sr_rc rc = store_load_newest(s->conf.store, a, &newest, &why);
-    bool is_own = rc == SR_OK && newest->lineage == m->lineage;
+    bool is_own = rc == SR_OK && newest->lineage == s->conf.lineage;
     uint64_t is = is_own ? newest->checkpoint : 0;
     arena_free(a);
     if (rc != SR_OK && rc != SR_EABSENT) {
         *err = why;
         return rc;
     }
+    if (is == k->dropping) return SR_OK; /* it is still there, to be decided about anew */
+    bool is_given = given && given->checkpoint == k->dropping && given->lineage == s->conf.lineage;
     s->ck.published = is;
     rc = !is_own && is_given ? deciding_go_back(s, err) : SR_OK;
     const struct manifest *begin = supervise_begin_of(s);
     if (!is_own && begin) is = begin->checkpoint;
-    if (rc == SR_OK && is != previous) {
+    if (rc == SR_OK && is != k->before_dropping) {
         rc = error_set(err, SR_ECORRUPT,
                        "checkpoint %llu is not to be gone on from, and checkpoint %llu, which was "
                        "before it, is not there",
-                       (unsigned long long)m->checkpoint, (unsigned long long)previous);
+                       (unsigned long long)k->dropping, (unsigned long long)k->before_dropping);
     }
+    if (rc == SR_OK) k->dropping = 0;
     return rc;
 }
 
@@ -123,12 +127,15 @@ static sr_rc deciding_carry_out(struct supervise *s, bool is_kept, struct sr_err
     struct deciding *k = &s->deciding;
     const struct manifest *m = k->restore;
     sr_rc rc;
+    sr_assert(m);
     if (is_kept) {
         rc = store_complete(s->conf.store, m->checkpoint, err);
         if (rc == SR_OK) s->ck.published = m->checkpoint;
     } else {
+        k->dropping = m->checkpoint;
+        k->before_dropping = k->note.previous;
         rc = store_drop(s->conf.store, m->checkpoint, err);
-        if (rc == SR_OK) rc = deciding_fall_back(s, m, k->note.previous, err);
+        if (rc == SR_OK) rc = deciding_fall_back(s, err);
         k->has_restore = false; /* what is to be gone on from is another one now */
     }
     if (rc != SR_OK) return rc;

@@ -48,12 +48,14 @@ sr_rc supervise_find_restore(struct supervise *s, const struct manifest **out, s
 {
     arena_free(s->restored);
     s->restored = NULL;
+    sr_rc rc = deciding_fall_back(s, err);
+    if (rc != SR_OK) return rc;
     *out = supervise_begin_of(s);
     if (s->ck.published == 0) return SR_OK;
     s->restored = arena_new();
     if (!s->restored) return error_set(err, SR_ENOMEM, "out of memory");
     struct manifest *m = NULL;
-    sr_rc rc = store_load_newest(s->conf.store, s->restored, &m, err);
+    rc = store_load_newest(s->conf.store, s->restored, &m, err);
     if (rc != SR_OK) return error_wrap(err, "restart");
     if (m->checkpoint != s->ck.published || m->lineage != s->conf.lineage) {
         return error_set(err, SR_ECORRUPT,

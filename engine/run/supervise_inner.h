@@ -88,6 +88,7 @@ struct deciding {
     struct decider decider; /* decider.node NULL: the job has none, and nothing else is used */
     uint32_t region;        /* of the sinks that share it */
     enum deciding_step step;
+    uint64_t dropping, before_dropping; /* a drop that may be done, the one before it; 0: none */
     struct sr_marker marker;
     bool has_restore; /* what the attempt begins with: */
     const struct manifest *restore;
@@ -165,6 +166,8 @@ void deciding_free(struct supervise *s);
  * again at *until_us. */
 enum decider_did deciding_settle(struct supervise *s, uint32_t region, int64_t *until_us,
                                  struct sr_error *err);
+/* When an attempt looks for what it begins with; where nothing was dropped it does nothing. */
+sr_rc deciding_fall_back(struct supervise *s, struct sr_error *err);
 /* What it then begins with; NULL: at the beginning. */
 sr_rc deciding_restore(struct supervise *s, uint32_t region, const struct manifest **out,
                        struct sr_error *err);
