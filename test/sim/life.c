@@ -93,23 +93,54 @@ static bool life_plan(struct life *l, uint32_t parallelism)
 
 static uint64_t life_new_lineage(struct life *l) { return world_random(l->world) | 1; }
 
-/* Begins from the savepoint of the life before, unless a checkpoint was published since. */
+/* Nobody may delete it, until it is claimed. */
+static void life_keep(struct history *h, const char *path)
+{
+    if (h->kepts < LIFE_KEPT_MAX) {
+        (void)snprintf(h->kept[h->kepts++], LIFE_PATH_MAX, "%.*s", (int)LIFE_PATH_MAX - 1, path);
+    }
+}
+
+static void life_give(struct history *h, const char *path)
+{
+    for (uint32_t i = 0; i < h->kepts; i++) {
+        if (strcmp(h->kept[i], path) == 0) {
+            memmove(h->kept[i], h->kept[--h->kepts], LIFE_PATH_MAX);
+            return;
+        }
+    }
+}
+
+/* As `run --from SAVEPOINT --claim-mode MODE`. */
+static sr_rc life_begin_from(struct life *l, const char *path, bool is_owned, struct sr_error *err)
+{
+    l->lineage = life_new_lineage(l);
+    l->history->claims += is_owned;
+    if (is_owned) {
+        life_give(l->history, path);
+    }
+    sr_rc rc = store_load(&l->world->env, path, l->arena, &l->restore, err);
+    return rc == SR_OK ? store_claim(l->store, path, l->lineage, is_owned, err) : rc;
+}
+
+/* From the savepoint of the life before, until that is noted; else as `run --continue`. */
 static sr_rc life_load(struct life *l, struct sr_error *err)
 {
     struct history *h = l->history;
-    sr_rc rc = store_load_newest(l->store, l->arena, &l->restore, err);
-    if (rc != SR_OK && rc != SR_EABSENT) {
+    bool is_owned = l->world->scene.owns_savepoint;
+    if (*h->savepoint) {
+        sr_rc rc = life_begin_from(l, h->savepoint, is_owned, err);
+        *h->savepoint = rc == SR_OK ? '\0' : *h->savepoint;
         return rc;
     }
-    bool has_own =
-        rc == SR_OK && (h->savepoint_lineage == 0 || l->restore->lineage == h->savepoint_lineage);
-    if (*h->savepoint && !has_own) {
-        l->restore = NULL;
-        l->lineage = h->savepoint_lineage = life_new_lineage(l);
-        return store_load(&l->world->env, h->savepoint, l->arena, &l->restore, err);
+    sr_rc rc = store_load_newest(l->store, l->arena, &l->restore, err);
+    if (rc == SR_EABSENT) {
+        const char *path = store_begun_with(l->store, &is_owned);
+        l->lineage = life_new_lineage(l);
+        return path ? life_begin_from(l, path, is_owned, err) : SR_OK;
     }
-    l->lineage = rc == SR_OK ? l->restore->lineage : life_new_lineage(l);
-    return SR_OK;
+    l->lineage = rc == SR_OK ? l->restore->lineage : 0;
+    return rc;
 }
 
 static sr_rc life_open(struct life *l, struct sr_error *err)
@@ -120,7 +151,16 @@ static sr_rc life_open(struct life *l, struct sr_error *err)
                               .job_name = l->job->name,
                               .retained = (uint32_t)set->num_retained,
                               .run_dir = "/run"};
-    sr_rc rc = store_open(&l->store, &l->world->env, &conf, err);
+    struct lock_sight sight;
+    sr_rc rc = SR_OK;
+    if (l->world->seizes) {
+        conf.seize = &sight;
+        l->history->seizures++;
+        rc = store_look_lock(&l->world->env, &conf, &sight, err);
+    }
+    if (rc == SR_OK) {
+        rc = store_open(&l->store, &l->world->env, &conf, err);
+    }
     if (rc == SR_OK) {
         rc = life_load(l, err);
     }
@@ -425,6 +465,21 @@ static void life_mark(struct life *l, enum manifest_end end)
     (void)store_mark_end(l->store, end, &ignored);
 }
 
+/* As the command line does it when retention says so. */
+static void life_retire(struct life *l)
+{
+    struct manifest *m = NULL;
+    struct sr_error err;
+    if (!l->world->scene.deletes_at_end || l->world->is_zombie ||
+        store_delete(l->store, l->lineage, 0, &err) != SR_OK) {
+        return;
+    }
+    if (store_load_newest(l->store, l->arena, &m, &err) == SR_OK) {
+        world_fail(l->world, "checkpoint %llu is the newest behind the deletion of its lineage",
+                   (unsigned long long)m->checkpoint);
+    }
+}
+
 static void life_count_late(struct life *l)
 {
     struct run_status status;
@@ -451,11 +506,15 @@ static enum life_end life_judge(struct life *l, enum run_end end, const struct s
     case RUN_FINISHED:
         life_mark(l, MANIFEST_FINISHED);
         life_count_late(l);
+        life_retire(l);
         return LIFE_FINISHED;
     case RUN_STOPPED:
         life_mark(l, MANIFEST_STOPPED);
-        (void)snprintf(l->history->savepoint, sizeof(l->history->savepoint), "%s", l->request.path);
-        l->history->savepoint_lineage = 0;
+        if (w->scene.begins_from_savepoint && !w->is_zombie) {
+            (void)snprintf(l->history->savepoint, LIFE_PATH_MAX, "%.*s", (int)LIFE_PATH_MAX - 1,
+                           l->request.path);
+            life_retire(l);
+        }
         return LIFE_STOPPED;
     case RUN_SUSPENDED:
         life_mark(l, MANIFEST_SUSPENDED);
@@ -552,6 +611,9 @@ enum life_end life_go_on(struct life *l, uint64_t steps)
 void life_close(struct life *l)
 {
     struct world *w = l->world;
+    if (atomic_load(&l->request.is_done) && l->request.rc == SR_OK && *l->request.path) {
+        life_keep(l->history, l->request.path);
+    }
     supervise_free(l->job_run);
     store_close(l->store);
     registry_free(l->registry);

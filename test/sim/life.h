@@ -5,6 +5,9 @@
 
 #include "test/sim/world.h"
 
+#define LIFE_PATH_MAX 256u
+#define LIFE_KEPT_MAX 16u /* of the savepoints */
+
 enum life_end {
     LIFE_GOES_ON,
     LIFE_DIED,      /* a crash */
@@ -18,10 +21,12 @@ enum life_end {
 
 /* What must outlive a process in the simulator's own memory. */
 struct history {
-    char savepoint[4096]; /* to begin from, as long as no checkpoint of its lineage is there */
-    uint64_t savepoint_lineage; /* of the lives that began from it */
-    int64_t late;               /* rows, as the last life knew */
+    char savepoint[LIFE_PATH_MAX]; /* of the last stop, to begin from; "": go on from the store */
+    char kept[LIFE_KEPT_MAX][LIFE_PATH_MAX]; /* savepoints that nobody may delete */
+    uint32_t kepts;
+    int64_t late; /* rows, as the last life knew */
     uint32_t deaths, suspensions, stops, restores, rots;
+    uint32_t claims, seizures;
 };
 
 struct life;

@@ -73,6 +73,9 @@ struct scene scene_of(uint64_t seed)
     }
     scene_draw_faults(&s);
     if (s.shape != SCENE_COUNTS && scene_draw(seed, 49, 4) == 0) s.sink = SCENE_LEDGER;
+    s.begins_from_savepoint = scene_draw(seed, 51, 2) == 0;
+    s.owns_savepoint = scene_draw(seed, 52, 2) == 0;
+    s.deletes_at_end = s.begins_from_savepoint && scene_draw(seed, 53, 2) == 0;
     s.has_twin = !s.has_bad_rows && scene_draw(seed, 47, 3) == 0;
     s.twin_sink = s.sink == SCENE_PARTS || s.sink == SCENE_FILE || s.shape == SCENE_COUNTS
                       ? SCENE_SQLITE

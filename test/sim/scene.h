@@ -48,7 +48,11 @@ struct scene {
      * the first ones but the store. Each fails and restarts on its own. */
     bool has_twin;
     enum scene_sink twin_sink;
-    uint32_t lives; /* that end by a crash, a suspension or a stop; then one that does not */
+    /* Behind a stop the next life begins from the savepoint, as the job's own or as somebody
+     * else's; else it goes on from the store. */
+    bool begins_from_savepoint, owns_savepoint;
+    bool deletes_at_end; /* retention: a stop or an end deletes the lineage's checkpoints */
+    uint32_t lives;      /* that end by a crash, a suspension or a stop; then one that does not */
     /* Faults, in lives that are to be disturbed. */
     uint32_t disk_ppm, space_ppm, sync_ppm; /* chances of a disk call to fail */
     uint32_t source_ppm, remote_ppm;        /* of a poll, of a commit */

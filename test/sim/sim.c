@@ -10,10 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/ckpt/store.h"
 #include "test/sim/checker.h"
 
 struct totals {
-    uint64_t seeds, failed, deaths, suspensions, stops, restores, rots, faults;
+    uint64_t seeds, failed, deaths, suspensions, stops, restores, rots, faults, claims, seizures;
     uint64_t trace;
 };
 
@@ -49,8 +50,9 @@ static void sim_make_dirs(struct world *w)
     (void)f->sync_dir(f, "/", &err);
 }
 
-/* A process is stopped, taken for dead, and replaced while a broken lock service has given its lock
- * away; then it wakes. Answers how its successor ends. */
+/* A process is stopped, taken for dead, and replaced by one that stood by and seizes its lock, or
+ * to whom a broken lock service has given it away; then it wakes. Answers how its successor ends.
+ */
 static enum life_end sim_haunted(struct world *w, uint32_t i, struct history *h)
 {
     const struct scene scene = w->scene;
@@ -70,9 +72,14 @@ static enum life_end sim_haunted(struct world *w, uint32_t i, struct history *h)
         *h = ignored;
         return end;
     }
+    *h = ignored; /* so far it was the one that counts */
     world_trace(w, "frozen", 0, 0);
-    disk_break_locks(w->disk);
+    w->seizes = world_below(w, 2) == 0;
+    if (!w->seizes) {
+        disk_break_locks(w->disk);
+    }
     struct life *new = life_begin(w, s->parallelism[i], h);
+    w->seizes = false;
     end = life_go_on(new, is_early ? 0 : 1 + world_below(w, 800));
     if (end == LIFE_GOES_ON) {
         world_trace(w, "thawed", 0, 0);
@@ -88,6 +95,20 @@ static enum life_end sim_haunted(struct world *w, uint32_t i, struct history *h)
     }
     life_close(new);
     return end;
+}
+
+/* Savepoints that nobody has claimed are there as they were. */
+static void sim_check_savepoints(struct world *w, const struct history *h)
+{
+    for (uint32_t i = 0; i < h->kepts && !world_has_failed; i++) {
+        struct arena *a = arena_new();
+        struct manifest *m = NULL;
+        struct sr_error err;
+        if (store_load(&w->env, h->kept[i], a, &m, &err) != SR_OK) {
+            world_fail(w, "the savepoint %s, which nobody claimed: %s", h->kept[i], err.words);
+        }
+        arena_free(a);
+    }
 }
 
 /* Answers the hash of all that happened. */
@@ -128,6 +149,7 @@ static uint64_t sim_play(uint64_t seed, bool is_loud, struct totals *t)
     world_set_faults(&w, true);
     if (end == LIFE_FINISHED) {
         checker_check(&w, &h);
+        sim_check_savepoints(&w, &h);
     } else {
         world_fail(&w, "the last life did not finish the job");
     }
@@ -137,6 +159,8 @@ static uint64_t sim_play(uint64_t seed, bool is_loud, struct totals *t)
     t->stops += h.stops;
     t->restores += h.restores;
     t->rots += h.rots;
+    t->claims += h.claims;
+    t->seizures += h.seizures;
     t->faults += w.failures;
     uint64_t trace = w.trace;
     world_close(&w);
@@ -166,10 +190,11 @@ static void sim_report(const struct totals *t)
                (unsigned long long)world_points[i].died);
     }
     printf("%llu seeds, %llu deaths, %llu suspensions, %llu stops, %llu restores, %llu refused as "
-           "damaged, %llu connector faults, trace %016llx\n",
+           "damaged, %llu claims, %llu locks seized, %llu connector faults, trace %016llx\n",
            (unsigned long long)t->seeds, (unsigned long long)t->deaths,
            (unsigned long long)t->suspensions, (unsigned long long)t->stops,
            (unsigned long long)t->restores, (unsigned long long)t->rots,
+           (unsigned long long)t->claims, (unsigned long long)t->seizures,
            (unsigned long long)t->faults, (unsigned long long)t->trace);
     printf("%llu passed, %llu failed\n", (unsigned long long)(t->seeds - t->failed),
            (unsigned long long)t->failed);

@@ -55,6 +55,7 @@ struct world {
     uint32_t rots;
     bool is_deciding;   /* the target was asked to decide, and has not answered yet */
     bool is_calm;       /* no fault any more */
+    bool seizes;        /* who is born takes the lock away from one that does not move */
     bool is_zombie;     /* who is stepped was replaced: it may not publish */
     bool was_haunted;   /* such a one has left behind what it liked */
     uint32_t die_at;    /* crash point to die at; WORLD_POINTS_MAX: none */
