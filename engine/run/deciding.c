@@ -85,7 +85,7 @@ static sr_rc deciding_go_back(struct supervise *s, struct sr_error *err)
     return rc;
 }
 
-/* Once the pending checkpoint that was to be dropped is gone, the one before it is the newest again:
+/* Once the pending checkpoint that was to be dropped is gone, the one before is the newest again:
  * in the store, or where the lineage began. A drop that failed, or what had to follow it, may have
  * been done all the same: so an attempt begins with this too. */
 sr_rc deciding_fall_back(struct supervise *s, struct sr_error *err)
