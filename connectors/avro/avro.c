@@ -282,6 +282,7 @@ static sr_rc avro_encode(void *enc, struct sr_encode *e, struct sr_error *err)
 {
     struct avro_encoder *x = enc;
     char why[160];
+    e->delimiter = SR_NO_DELIMITER;
     for (e->done = 0; e->done < e->count; e->done++) {
         size_t begin = e->out->len;
         uint8_t *to = sr_out_room(e->out, AVRO_FRAME_BYTES);

@@ -77,6 +77,7 @@ struct http_batch *http_batch_cut(struct http_batch *b, uint32_t rows)
         tail->end[i] = b->end[rows + i] - from;
     }
     tail->rows = rest;
+    tail->is_bare = b->is_bare;
     tail->since_us = b->since_us;
     tail->views = b->views; /* they are let go of with their last rows */
     b->views = 0;
@@ -100,6 +101,9 @@ uint32_t http_batch_rows(const struct http_batch *b, size_t size)
 static size_t http_batch_bare(const struct http_batch *b, uint32_t row)
 {
     size_t begin = http_batch_begin(b, row), end = b->end[row];
+    if (b->is_bare) {
+        return end - begin;
+    }
     if (end > begin && b->bytes.data[end - 1] == '\n') {
         end--;
     }

@@ -14,6 +14,7 @@ struct http_batch {
     uint32_t rows, capacity;
     size_t *end; /* by row: bytes up to behind it */
     struct sr_out bytes;
+    bool is_bare;     /* rows end without a newline, whatever their last byte is */
     uint32_t views;   /* that begin in it */
     int64_t since_us; /* when its first row came */
     /* once it is to be sent */

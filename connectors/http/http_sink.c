@@ -459,6 +459,7 @@ static sr_rc http_take(struct http_sink *s, const struct sr_view *v, uint32_t fr
         b->views++;
         s->views++;
     }
+    b->is_bare = e.delimiter == SR_NO_DELIMITER;
     b->rows += e.done;
     s->buffered += e.done;
     s->taken += e.done;

@@ -110,6 +110,9 @@ void records_close(struct records *r)
 /* Behind the row's text: most formats end it as a line, which a record is not. */
 static size_t record_trimmed(const uint8_t *bytes, size_t begin, size_t end, uint32_t delimiter)
 {
+    if (delimiter == SR_NO_DELIMITER) {
+        return end;
+    }
     if (delimiter > 0) {
         return end - begin >= delimiter ? end - delimiter : end;
     }

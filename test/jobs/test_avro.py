@@ -139,6 +139,33 @@ def avro_records_come_back_as_they_were(p):
 
 
 @test
+def a_record_may_end_with_the_byte_of_a_newline(p):
+    """5 is the byte 10, -7 the byte 13: neither is a line's end, over http or through Kafka."""
+    p.write("rows.json", "".join(f'{{"id": {i}, "k": {i}}}\n' for i in (5, -7, 10)))
+    head = "sources:\n  s: {connector: filesystem, path: rows.json, format: json, schema: {id: INT NOT NULL, k: INT NOT NULL}}\n"
+    want = [zigzag(i) + zigzag(i) for i in (5, -7, 10)]
+    assert want[0] == b"\n\n" and want[1] == b"\r\r"
+    with Server() as server:
+        ok(p.run("run", p.write("http.yaml", f"{head}sinks:\n  out: {{from: s, connector: http, url: '{server.url}', body: row, "
+                                             "sink.requests.max-inflight: 1, format: avro}\n")))
+        assert [r["body"] for r in server.requests] == want, server.requests
+    with Registry() as registry:
+        broker = p.kafka()
+        broker.create("avro", 1)
+        kafka = f"connector: kafka, topic: avro, properties.bootstrap.servers: '{broker.bootstrap}', key.format: avro, key.fields: k, "
+        confluent = f"value.format: avro-confluent, value.avro-confluent.url: '{registry.url}'"
+        ok(p.run("run", p.write("in.yaml", f"{head}sinks:\n  out: {{from: s, {kafka}{confluent}, value.avro-confluent.subject: avro-value}}\n")))
+        done = ok(p.run("run", p.write("out.yaml", f"""
+sources:
+  s: {{{kafka}{confluent}, scan.startup.mode: earliest-offset, scan.bounded.mode: latest-offset, schema: {{id: INT NOT NULL, k: INT NOT NULL}}}}
+sinks:
+  out: {{from: s, connector: stdout, format: csv}}
+""")))
+        assert done.stdout.split() == [b"5,5", b"-7,-7", b"10,10"], done.stdout
+        assert registry.subjects == {"avro-value": [100]}, registry.subjects
+
+
+@test
 def records_find_their_schemas_in_the_registry(p):
     """A sink registers its schema; a source takes rows of any schema whose fields fit its columns."""
     with Registry(user="me:secret") as registry:

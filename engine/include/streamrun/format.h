@@ -80,9 +80,11 @@ struct sr_encode {
     /* out */
     uint32_t done; /* rows that stand in `out`; fewer than `count` only in a call that fails */
     /* Bytes of the delimiter behind each row where it is not one newline, for who writes records
-     * without it; left at 0 else. */
+     * without it; left at 0 else. SR_NO_DELIMITER: there is none. */
     uint32_t delimiter;
 };
+
+#define SR_NO_DELIMITER UINT32_MAX
 
 /* What is known of a record beside its row: by a source its file or partition, by a format what
  * stands around the row. A job asks for it by `name TYPE METADATA FROM 'file.path'`. */
