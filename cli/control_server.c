@@ -207,6 +207,11 @@ json_t *control_status_json(struct supervise *job, const struct plan *plan)
     if (s.regions > 1) json_object_set_new(j, "regions", control_regions_json(&s));
     json_object_set_new(json_object_get(j, "checkpoints"), "newest",
                         json_integer((json_int_t)s.checkpoint_newest));
+    if (s.checkpoint_pending != 0) {
+        json_t *pending = json_pack("{s:I, s:I}", "id", (json_int_t)s.checkpoint_pending, "since",
+                                    (json_int_t)(s.pending_since_us / 1000));
+        json_object_set_new(json_object_get(j, "checkpoints"), "pending", pending);
+    }
     if (plan->job->file) json_object_set_new(j, "file", json_string(plan->job->file));
     if (*s.first_cause) json_object_set_new(j, "root-exception", json_string(s.first_cause));
     if (*s.checkpoint_failure) {

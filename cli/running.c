@@ -310,6 +310,12 @@ static void running_checkpoints(const struct cli *c, const json_t *k)
                 show_duration(c->arena, running_int(k, "last-duration") * 1000),
                 show_size(c->arena, running_int(k, "last-size")));
     }
+    const json_t *pending = json_object_get(k, "pending");
+    if (pending) {
+        int64_t for_us = c->env.wall_us(&c->env) - running_int(pending, "since") * 1000;
+        fprintf(c->out, "; %" PRId64 " is pending: for %s its transaction is being committed",
+                running_int(pending, "id"), show_duration(c->arena, for_us > 0 ? for_us : 0));
+    }
     if (running_int(k, "restored") > 0) {
         fprintf(c->out, "; resumed from %" PRId64, running_int(k, "restored"));
     }

@@ -151,7 +151,8 @@ def stage_sim():
 
 
 def stage_crash():
-    return driver(["scripts/crash", "--ci"], f"{PLAIN}/crash.log")
+    return add(driver(["scripts/crash", "--ci"], f"{PLAIN}/crash.log"),
+               driver(["scripts/kafka-chaos", "--ci"], f"{PLAIN}/chaos.log"))
 
 
 def stage_jobs():

@@ -40,6 +40,16 @@ void checkpointing_start(struct supervise *s, int64_t now_us)
     k->is_wanted = false;
 }
 
+/* 0: none is. */
+static void checkpointing_set_deciding(struct supervise *s, uint64_t checkpoint)
+{
+    s->ck.deciding = checkpoint;
+    mutex_lock(s->lock);
+    s->shown.checkpoint_pending = checkpoint;
+    s->shown.pending_since_us = s->env->wall_us(s->env);
+    mutex_unlock(s->lock);
+}
+
 /* --- Those on the way ------------------------------------------------------------------------- */
 
 static struct checkpoint_run *checkpointing_find(struct checkpointing *k, uint64_t checkpoint)
@@ -94,7 +104,7 @@ void checkpointing_stop(struct supervise *s, const struct sr_error *why)
     if (k->stop) supervise_answer(k->stop, why->rc, why); /* it was shown, and nothing followed */
     k->stop = NULL;
     k->showing = 0;
-    k->deciding = 0;
+    if (k->deciding != 0) checkpointing_set_deciding(s, 0);
 }
 
 /* --- The manifest ----------------------------------------------------------------------------- */
@@ -479,7 +489,7 @@ static sr_rc checkpointing_pend(struct supervise *s, uint64_t checkpoint)
     crew_show(s->crew, checkpoint);
     supervise_order(s);
 #endif
-    k->deciding = checkpoint;
+    checkpointing_set_deciding(s, checkpoint);
     k->decide_us = s->env->mono_us(s->env);
     return SR_OK;
 }
@@ -549,7 +559,7 @@ static sr_rc checkpointing_decided(struct supervise *s, int64_t now_us, struct s
     sr_rc rc = store_complete(s->conf.store, n, err); /* looks at the fence */
     if (rc == SR_OK) rc = decider_renew(&s->deciding.decider, err);
     if (rc != SR_OK) return error_wrap(err, "checkpoint %llu", (unsigned long long)n);
-    k->deciding = 0;
+    checkpointing_set_deciding(s, 0);
     s->deciding.decided = n;
     checkpointing_keep_savepoint(s, checkpointing_find(k, n));
     struct coord_cmd cmd = coord_stored(&k->coord, n, true, now_us);

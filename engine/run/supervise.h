@@ -125,7 +125,9 @@ struct run_status {
     char first_cause[508];      /* "": none */
     uint64_t checkpoint_newest; /* that was begun */
     uint64_t checkpoint_shown, checkpoints_shown, checkpoints_failed;
-    int64_t checkpoint_last_us; /* duration of the last one */
+    uint64_t checkpoint_pending; /* its target has not decided about it yet; 0: none */
+    int64_t pending_since_us;    /* wall clock */
+    int64_t checkpoint_last_us;  /* duration of the last one */
     uint64_t checkpoint_last_bytes;
     struct run_phases phases;     /* of that one */
     char checkpoint_failure[508]; /* of the last failed one; "": none */

@@ -1,5 +1,7 @@
 """Exactly-once of the kafka sinks: the broker's transaction decides about each checkpoint."""
+import pathlib
 import shutil
+from signal import SIGCONT
 
 from harness import SIGKILL, ok, test, wait_for
 
@@ -158,3 +160,58 @@ def a_store_of_another_time_is_refused(p):
     refused = ok(p.run("run", path, "--continue"), 4).stderr
     assert b"they do not belong together" in refused, refused
     assert numbers(broker, "copied") == list(range(ROWS))
+
+
+def pending(p, broker, name, point):
+    """A run that was killed at a point of its third decision, and the consumer group with the marker deleted."""
+    broker.create(name, 1)
+    path = job(p, broker, name, rate=3000)
+    ok(p.run("run", path, env={"STREAMRUN_REHEARSE": f"{point}:3"}), -SIGKILL)
+    listed = ok(p.run("checkpoints", "list", f"ck-{name}")).stdout
+    assert b"pending" in listed, listed
+    group = name + "-" + next(f.name for f in (p.dir / f"ck-{name}").iterdir() if len(f.name) == 32)[:8]
+    assert broker.group(group, name)[0] == (3 if point == "run: decided" else 2)
+    broker.group_delete(group)
+    return path
+
+
+@test
+def a_row_tells_when_the_marker_is_gone(p):
+    broker = p.kafka()
+    for name, point, fate in (("shown", "run: decided", b"committed; the job goes on from checkpoint 3"),
+                              ("aborted", "run: pending was published", b"not committed; the job goes on from checkpoint 2")):
+        path = pending(p, broker, name, point)
+        done = ok(p.run("run", path, "--continue", "--log-level", "INFO"))
+        assert b"was pending: its transaction was " + fate in done.stderr, done.stderr
+        assert numbers(broker, name) == list(range(ROWS)), name
+
+
+@test
+def when_nothing_tells_the_job_asks(p):
+    broker = p.kafka()
+    path = pending(p, broker, "asks", "run: decided")
+    seen = numbers(broker, "asks")
+    broker.forget("asks", 0, broker.ends("asks")[0][1])
+    refused = ok(p.run("run", path, "--continue"), 4).stderr
+    assert b"--continue --pending complete" in refused, refused
+    ok(p.run("run", path, "--continue", "--pending", "maybe"), 2)
+    ok(p.run("run", path, "--pending", "drop"), 2)
+    ok(p.run("run", path, "--continue", "--pending", "complete"))
+    assert seen + numbers(broker, "asks") == list(range(ROWS))
+
+
+@test
+def status_shows_what_is_pending_while_the_broker_is_away(p):
+    broker = p.kafka({"log.retention.hours": "1"})
+    broker.create("away", 1)
+    path = job(p, broker, "away", rate=2000)
+    child = p.start("run", path, env={"STREAMRUN_REHEARSE": "run: pending was published:3:stop"})
+    wait_for("the third checkpoint", lambda: b"pending" in p.run("checkpoints", "list", "ck-away").stdout)
+    wait_for("it stands still", lambda: "T" in pathlib.Path(f"/proc/{child.pid}/stat").read_text().rsplit(")", 1)[1].split()[0])
+    broker.pause()
+    child.send_signal(SIGCONT)
+    wait_for("it is told", lambda: b"3 is pending: for " in p.run("status", "away").stdout)
+    broker.resume()
+    _, err = child.communicate(timeout=60)
+    assert child.returncode == 0, err
+    assert numbers(broker, "away") == list(range(ROWS)), err
