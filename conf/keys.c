@@ -137,6 +137,13 @@ static void keys_check(struct reader *rd, const struct settings *s)
                      "SR0210: parallelism.default (%lld) is above pipeline.max-parallelism (%lld)",
                      (long long)s->parallelism, (long long)s->max_parallelism);
     }
+    if (s->backlog_interval.us > 0 && s->backlog_interval.us < s->interval.us) {
+        reader_fault(rd, keys_place(rd, "execution.checkpointing.interval-during-backlog"),
+                     "0: no checkpoints during a backlog; or the interval, or more",
+                     "SR0210: interval-during-backlog (%lld ms) is below "
+                     "execution.checkpointing.interval (%lld ms)",
+                     (long long)s->backlog_interval.us / 1000, (long long)s->interval.us / 1000);
+    }
     if (s->exp_initial.us > s->exp_max.us) {
         const char *key = "restart-strategy.exponential-delay.initial-backoff";
         if (!entries_find(&rd->entries, key)) {

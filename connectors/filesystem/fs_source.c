@@ -64,7 +64,8 @@ static sr_rc fs_source_check(const void *conf, const struct sr_schema *schema,
     *caps = (struct sr_source_caps){.is_bounded = c->monitor_interval.us <= 0,
                                     .can_rewind = true,
                                     .makes_rows = false,
-                                    .parts_max = 0};
+                                    .parts_max = 0,
+                                    .has_backlog = c->monitor_interval.us > 0};
     return SR_OK;
 }
 

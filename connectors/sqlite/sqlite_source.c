@@ -71,7 +71,8 @@ static sr_rc source_check(const void *conf, const struct sr_schema *schema,
     *caps = (struct sr_source_caps){.is_bounded = c->interval.us <= 0,
                                     .can_rewind = true,
                                     .makes_rows = true,
-                                    .parts_max = (uint32_t)c->parts};
+                                    .parts_max = (uint32_t)c->parts,
+                                    .has_backlog = c->interval.us > 0};
     sr_rc rc = source_check_options(c, err);
     for (uint32_t i = 0; rc == SR_OK && i < schema->fields; i++) {
         struct cell_type type;

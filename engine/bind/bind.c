@@ -377,6 +377,20 @@ static bool bind_prepare(struct binder *b)
     return true;
 }
 
+/* A setting that nothing in the job can make use of. */
+static void bind_check_backlog(struct binder *b, const struct plan *p)
+{
+    bool has_one = false;
+    for (uint32_t i = 0; i < p->nodes; i++) {
+        has_one = has_one || p->node[i].source_caps.has_backlog;
+    }
+    if (has_one || b->job->settings.backlog_interval.us < 0) return;
+    fault_add(b->faults, FAULT_WARNING, (struct place){.file = b->job->file},
+              "filesystem with source.monitor-interval can, and sqlite where it looks for more",
+              "'execution.checkpointing.interval-during-backlog' has no effect: no source of this "
+              "job can tell that it works off a backlog");
+}
+
 static void bind_plan(struct binder *b, const struct plan **out)
 {
     struct sr_error err = {0};
@@ -392,6 +406,7 @@ static void bind_plan(struct binder *b, const struct plan **out)
     bind_check_exclusive(b, *out);
     bind_check_shared(b, *out);
     bind_check_deciders(b, *out);
+    bind_check_backlog(b, *out);
 }
 
 sr_rc bind_job(const struct job *job, struct registry *registry, struct faults *faults,

@@ -81,6 +81,12 @@ static struct coord_cmd coord_start(struct coord *c, enum coord_kind kind, int64
     return (struct coord_cmd){COORD_INJECT, c->newest, kind};
 }
 
+/* 0: no periodic ones. */
+static int64_t coord_interval(const struct coord *c)
+{
+    return c->is_backlog ? c->conf.backlog_us : c->conf.interval_us;
+}
+
 void coord_init(struct coord *c, const struct coord_conf *conf, int64_t now_us)
 {
     sr_assert(conf->tasks > 0);
@@ -102,7 +108,7 @@ struct coord_cmd coord_tick(struct coord *c, int64_t now_us)
         }
     }
     if (c->is_stopped || now_us < c->next_us || !coord_has_room(c)) return coord_nothing;
-    c->next_us = now_us + c->conf.interval_us;
+    c->next_us = now_us + coord_interval(c);
     return coord_start(c, COORD_CHECKPOINT, now_us);
 }
 
@@ -160,6 +166,20 @@ struct coord_cmd coord_abandon(struct coord *c)
     coord_forget(c, 0, 1);
     coord_check(c);
     return cmd;
+}
+
+void coord_backlog(struct coord *c, bool is_backlog, int64_t now_us)
+{
+    bool is_other = c->conf.interval_us > 0 && c->conf.backlog_us >= 0;
+    if (!is_other || is_backlog == c->is_backlog) return;
+    c->is_backlog = is_backlog;
+    int64_t interval_us = coord_interval(c);
+    if (interval_us == 0) {
+        c->next_us = INT64_MAX;
+    } else if (now_us + interval_us < c->next_us) {
+        c->next_us = now_us + interval_us;
+    }
+    coord_check(c);
 }
 
 void coord_stop(struct coord *c) { c->is_stopped = true; }

@@ -57,6 +57,7 @@ struct coord_conf {
     uint32_t tasks;      /* that take part: each reports once a checkpoint */
     uint64_t newest;     /* highest id ever used; numbers go on above it */
     int64_t interval_us; /* between starts; 0: only on request */
+    int64_t backlog_us;  /* the same while sources work off a backlog; negative: no other one */
     int64_t timeout_us;
     int64_t min_pause_us;    /* from the end of a shown one to the start of the next periodic one */
     uint32_t concurrent_max; /* 1 to COORD_PENDING_MAX */
@@ -71,6 +72,7 @@ struct coord {
     uint64_t shown;   /* newest that was shown; 0: none */
     int64_t next_us;  /* when the next periodic one is due */
     int64_t failures; /* consecutive */
+    bool is_backlog;  /* sources work off one */
     bool is_stopped;  /* no further periodic ones */
 };
 
@@ -90,6 +92,9 @@ struct coord_cmd coord_stored(struct coord *c, uint64_t checkpoint, bool is_ok, 
 /* A task of the oldest one that runs is gone: DROP, which counts as no failure; NOTHING: none runs.
  * Call again until NOTHING. */
 struct coord_cmd coord_abandon(struct coord *c);
+/* Sources have begun to work off a backlog, or have ended: the interval is another one. As in
+ * Flink the next periodic checkpoint comes sooner then, but not later. */
+void coord_backlog(struct coord *c, bool is_backlog, int64_t now_us);
 void coord_stop(struct coord *c); /* no further periodic checkpoints */
 /* When tick should be called at the latest; INT64_MAX: nothing is due. */
 int64_t coord_due_us(const struct coord *c);

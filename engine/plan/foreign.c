@@ -81,7 +81,6 @@ const struct foreign foreign_keys[] = {
     LATER("execution.runtime-mode", "STREAMING|AUTOMATIC"),
 
     /* Checkpoints: how Flink lays out its files means nothing here. */
-    LATER_ANYHOW("execution.checkpointing.interval-during-backlog"),
     INSTEAD("execution.checkpointing.incremental", "false", "true", FOREIGN_WHOLE),
     INSTEAD("state.backend.incremental", "false", "true", FOREIGN_WHOLE),
     IGNORED("execution.checkpointing.data-inline-threshold"),

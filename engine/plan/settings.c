@@ -61,6 +61,11 @@ const struct sr_opt settings_opts[] = {
         .min = 10 * SETTINGS_MS, .max = SETTINGS_ALWAYS,
         .doc = "Time from the start of one checkpoint to the start of the next. Without it, or "
                "with 0, there are no periodic checkpoints."),
+    SET("execution.checkpointing.interval-during-backlog", backlog_interval,
+        .min = 0, .max = SETTINGS_ALWAYS,
+        .doc = "The same, while a source reads what was there when it began: `filesystem` and `sqlite`, "
+               "where they go on looking for more. 0: no periodic checkpoints then. Without it the "
+               "interval is the same one."),
     SET("execution.checkpointing.timeout", timeout, .def = "10 min",
         .min = 10 * SETTINGS_MS, .max = SETTINGS_ALWAYS,
         .doc = "A checkpoint that takes longer is given up, and counts as failed."),

@@ -14,7 +14,8 @@ struct settings {
     sr_duration auto_watermark; /* pipeline.auto-watermark-interval */
     sr_duration source_idle;    /* table.exec.source.idle-timeout; 0: never idle */
     /* execution.checkpointing.* */
-    sr_duration interval; /* negative: not written */
+    sr_duration interval;         /* negative: not written */
+    sr_duration backlog_interval; /* interval-during-backlog; negative: not written */
     sr_duration timeout, min_pause;
     int64_t tolerable_failures;     /* tolerable-failed-checkpoints */
     int64_t max_concurrent;         /* max-concurrent-checkpoints */

@@ -8,6 +8,7 @@
 #include "engine/base/error.h"
 #include "engine/run/supervise_inner.h"
 
+#define CHECKPOINTING_LOOK_US  INT64_C(100000)  /* whether a backlog is worked off */
 #define CHECKPOINTING_RETRY_US INT64_C(1000000) /* before a last checkpoint is tried again */
 
 /* Longer than this many at once nothing is ever pending: settings.c refuses more. */
@@ -26,6 +27,7 @@ void checkpointing_start(struct supervise *s, int64_t now_us)
     struct coord_conf conf = {.tasks = s->crew->tasks,
                               .newest = k->newest,
                               .interval_us = set->interval.us > 0 ? set->interval.us : 0,
+                              .backlog_us = set->backlog_interval.us,
                               .timeout_us = set->timeout.us,
                               .min_pause_us = set->min_pause.us > 0 ? set->min_pause.us : 0,
                               .concurrent_max = checkpointing_concurrent(s),
@@ -668,11 +670,39 @@ static struct coord_cmd checkpointing_next(struct supervise *s, int64_t now_us)
     return cmd.what == COORD_NOTHING ? coord_tick(&k->coord, now_us) : cmd;
 }
 
+/* Have all subtasks of a source come to the end of what is there, once? */
+static bool checkpointing_has_caught_up(const struct crew *c, uint32_t node)
+{
+    struct splits *pool = c->pool[node];
+    uint32_t vertex = c->plan->node[node].vertex;
+    bool has = true;
+    for (uint32_t i = 0; i < c->plan->vertex[vertex].parallelism && !pool->has_caught_up; i++) {
+        const struct counters *count = &c->task[c->first[vertex] + i].source.count;
+        has = has && atomic_load_explicit(&count->is_caught_up, memory_order_relaxed);
+    }
+    pool->has_caught_up = pool->has_caught_up || has;
+    return pool->has_caught_up;
+}
+
+/* Sources work off a backlog, and checkpoints are to come in another interval then. */
+static bool checkpointing_is_backlog(const struct supervise *s)
+{
+    const struct crew *c = s->crew;
+    bool is_backlog = false;
+    for (uint32_t i = 0; i < c->plan->nodes && s->ck.coord.conf.backlog_us >= 0; i++) {
+        if (!c->pool[i] || !c->plan->node[i].source_caps.has_backlog) continue;
+        is_backlog = !checkpointing_has_caught_up(c, i) || is_backlog;
+    }
+    return is_backlog;
+}
+
 sr_rc checkpointing_step(struct supervise *s, int64_t now_us, struct sr_error *err)
 {
     struct sr_error late = {.rc = SR_OK};
     (void)error_set(&late, SR_EIO, "timed out after %lld ms: it was not complete",
                     (long long)(s->ck.coord.conf.timeout_us / 1000));
+    coord_backlog(&s->ck.coord, checkpointing_is_backlog(s), now_us);
+    s->ck.looked_us = now_us;
     for (;;) {
         struct coord_cmd cmd = checkpointing_next(s, now_us);
         if (cmd.what == COORD_NOTHING) return SR_OK;
@@ -685,6 +715,8 @@ int64_t checkpointing_due(const struct supervise *s)
 {
     int64_t due = coord_due_us(&s->ck.coord);
     if (s->ck.deciding != 0 && s->ck.decide_us < due) due = s->ck.decide_us;
+    int64_t look_us = s->ck.looked_us + CHECKPOINTING_LOOK_US;
+    if (s->ck.coord.is_backlog && look_us < due) due = look_us;
     bool is_ending = s->goal != GOAL_RUN && s->goal != GOAL_STOP;
     if (is_ending && s->ck.coord.pendings == 0 && s->ck.showing_kind != COORD_LAST &&
         s->ck.last_retry_us < due) {

@@ -67,6 +67,7 @@ struct splits {
     uint64_t saved;             /* newest checkpoint that has what waits */
     int64_t bytes_total;        /* of all splits ever seen; -1: some are not known */
     uint32_t parts;
+    bool has_caught_up;    /* the supervisor's: all that was there has been read, once */
     bool goes_on;          /* behind the end, in a later run; set before splits_open */
     uint32_t given;        /* to readers, and not ended */
     atomic_bool has_more;  /* relaxed: something waits or may be found */

@@ -68,6 +68,7 @@ struct checkpointing {
     enum coord_kind showing_kind;
     int64_t showing_us;    /* since when */
     uint32_t confirmed;    /* sinks that have */
+    int64_t looked_us;     /* when it was seen last whether sources work off a backlog */
     int64_t last_retry_us; /* when a last checkpoint may be asked for again */
     bool is_wanted;        /* a sink asked for one soon */
     bool has_lost_last;    /* the last checkpoint failed */

@@ -48,8 +48,7 @@ struct sr_source_caps {
     bool can_rewind;    /* positions can be gone back to */
     bool makes_rows;    /* fills columns itself; else gives bytes to a format */
     uint32_t parts_max; /* subtasks that make sense; 0: any number */
-    /* Cannot rewind, but whoever sends is told of an acknowledged checkpoint, and sends again what
-     * has none: at-least-once. */
+    /* At-least-once: who sends is told of checkpoints that were shown, and sends the rest again. */
     bool resends;
     /* What this source alone may use, as people call it: a pipe, a journal's directory, an address;
      * two sources of a job that name the same are a fault. NULL: nothing. As long as the conf. */
@@ -57,6 +56,7 @@ struct sr_source_caps {
     bool upserts;      /* a record replaces the row of its key, or, without a value, deletes it */
     bool side_by_side; /* bounded: all splits are read at once; else one a reader, oldest first */
     bool frames;       /* polls give whole records; so do those of a type that has_keys */
+    bool has_backlog;  /* unbounded: what is there first is a backlog, until it was read */
 };
 
 struct sr_source_open {

@@ -257,7 +257,6 @@ START_TEST(not_there_yet)
 {
     static const char *const later[] = {
         "execution.checkpointing.unaligned.enabled: true\n",
-        "execution.checkpointing.interval-during-backlog: 5 min\n",
         "execution.checkpointing.incremental: perhaps\n",
         "state.backend.type: org.example.Backend\n",
         "state.backend: filesystem\n",

@@ -192,5 +192,45 @@ START_TEST(test_on_request_only)
 }
 END_TEST
 
-UNIT_MAIN("ckpt: coord", test_life_of_one, test_deadline, test_tolerable, test_concurrent,
-          test_drop_of_one, test_nothing_behind_a_stop, test_pause, test_on_request_only)
+/* While sources work off a backlog the interval is another one, or there are no periodic ones; the
+ * next one comes sooner for that, never later. */
+START_TEST(test_backlog)
+{
+    struct coord c;
+    struct coord_conf slow = conf;
+    slow.backlog_us = 4000;
+    slow.timeout_us = 100000;
+    coord_init(&c, &slow, 0);
+    coord_backlog(&c, true, 0);
+    expect(coord_tick(&c, 1000), COORD_INJECT, 11); /* it was due already */
+    expect(coord_declined(&c, 11), COORD_DROP, 11);
+    ck_assert_int_eq(coord_due_us(&c), 5000);
+    coord_backlog(&c, false, 1500);
+    ck_assert_int_eq(coord_due_us(&c), 2500);
+    slow.backlog_us = 0;
+    coord_init(&c, &slow, 0);
+    coord_backlog(&c, true, 500);
+    ck_assert_int_eq(coord_due_us(&c), INT64_MAX);
+    expect(coord_tick(&c, 50000), COORD_NOTHING, 0);
+    expect(coord_request(&c, COORD_SAVEPOINT, 50000), COORD_INJECT, 11);
+    expect(coord_declined(&c, 11), COORD_DROP, 11);
+    coord_backlog(&c, true, 50000);
+    coord_backlog(&c, false, 60000);
+    expect(coord_tick(&c, 60999), COORD_NOTHING, 0);
+    expect(coord_tick(&c, 61000), COORD_INJECT, 12);
+    slow.backlog_us = -1;
+    coord_init(&c, &slow, 0);
+    coord_backlog(&c, true, 0);
+    ck_assert_int_eq(coord_due_us(&c), 1000);
+    expect(coord_tick(&c, 1000), COORD_INJECT, 11);
+    slow.interval_us = 0;
+    slow.backlog_us = 1000;
+    coord_init(&c, &slow, 0);
+    coord_backlog(&c, true, 0);
+    ck_assert_int_eq(coord_due_us(&c), INT64_MAX); /* checkpoints are not on at all */
+}
+END_TEST
+
+UNIT_MAIN("ckpt: coord", test_backlog, test_life_of_one, test_deadline, test_tolerable,
+          test_concurrent, test_drop_of_one, test_nothing_behind_a_stop, test_pause,
+          test_on_request_only)
