@@ -249,9 +249,10 @@ static void sink_goes_on(struct sink *s, struct sink_patience *p)
 {
     if (p->is_on) {
         const struct env *env = s->ctx.env;
-        if (p->is_said)
+        if (p->is_said) {
             env_log(env, SR_INFO, s->node->step, "goes on after %lld ms",
                     (long long)((env->mono_us(env) - p->since_us) / 1000));
+        }
         sink_tell_waiting(s, 0, "");
     }
     *p = (struct sink_patience){.is_on = false};
