@@ -91,6 +91,7 @@ static const struct args_option options_dead_letter[] = {
 static const struct args_option options_validate[] = {
     JOB_OPTIONS,
     {"strict", NULL, 0, NULL, "warnings are faults too"},
+    {"connect", NULL, 0, NULL, "ask the brokers of its sources whether what they read is there"},
     COMMON};
 static const struct args_option options_plan[] = {
     JOB_OPTIONS,
@@ -148,9 +149,11 @@ const struct command commands[] = {
      "ended, too. Sources look for news at their own times, as source.monitor-interval says: what\n"
      "came since their last look is not waited for by --caught-up.", 1, options_wait, command_wait},
     {"status", "[JOB]", "show what a running job does", NULL, 1, options_running, command_status},
-    {"validate", "JOB.yaml... [--strict]", "check jobs: every fault, every path's guarantee, what may be lost",
+    {"validate", "JOB.yaml... [--strict] [--connect]", "check jobs: every fault, every path's guarantee, what may be lost",
      "Prints what each path from a source to a sink guarantees and its weakest link, then what can\n"
-     "lose, repeat or hold up rows, each with its cure. With --strict warnings make exit code 3.", ARGS_MAX,
+     "lose, repeat or hold up rows, each with its cure. With --strict warnings make exit code 3. With\n"
+     "--connect sources of Kafka look at their topics, partitions and offsets as a run does, and read\n"
+     "nothing; one that cannot makes exit code 1.", ARGS_MAX,
      options_validate, command_validate},
     {"plan", "JOB.yaml [--dot | --json]", "show the operator graph", NULL, 1, options_plan, command_plan},
     {"config", "JOB.yaml", "show every effective key and where it came from", NULL, 1, options_job,

@@ -1,5 +1,6 @@
 /* validate: every fault of each job, what its paths guarantee, what may be lost all the same. */
 #include "cli/commands.h"
+#include "cli/connect.h"
 #include "cli/load.h"
 #include "cli/risk.h"
 #include "cli/show.h"
@@ -75,6 +76,26 @@ static json_t *validate_risks_json(const struct risks *r)
     return list;
 }
 
+/* What --connect found, for people, or as `list`. False: a source could not be asked. */
+static bool validate_connected(const struct cli *c, const struct connect_result *r, uint32_t count,
+                               json_t *list)
+{
+    bool is_good = true;
+    for (uint32_t i = 0; i < count; i++) {
+        is_good = is_good && !r[i].fault;
+        if (list) {
+            json_array_append_new(list, json_pack("{s:s, s:i, s:s?}", "source", r[i].step, "splits",
+                                                  (int)r[i].splits, "fault", r[i].fault));
+        } else if (r[i].fault) {
+            fprintf(c->out, "  %s: cannot be read: %s\n", r[i].step, r[i].fault);
+        } else {
+            fprintf(c->out, "  %s: connected, %u partition%s\n", r[i].step, r[i].splits,
+                    r[i].splits == 1 ? "" : "s");
+        }
+    }
+    return is_good;
+}
+
 static enum cli_exit validate_one(struct cli *c, const struct args *a, const char *path)
 {
     struct loaded l;
@@ -85,18 +106,28 @@ static enum cli_exit validate_one(struct cli *c, const struct args *a, const cha
     struct risks *r = arena_get(c->arena, sizeof(*r));
     if (!r) return cli_fail(c, CLI_FAILED, "out of memory");
     risks_find(r, c, &l);
+    struct connect_result *met = NULL;
+    uint32_t mets = 0;
+    struct sr_error err = {0};
+    if (args_has(a, "connect") && connect_sources(c, l.plan, &met, &mets, &err) != SR_OK) {
+        return cli_fail(c, CLI_FAILED, "%s", err.words);
+    }
+    json_t *list = c->is_json ? json_array() : NULL;
+    bool is_met = validate_connected(c, met, c->is_json ? mets : 0, list);
     uint32_t warnings = l.faults->warnings + r->warnings;
     bool is_good = warnings == 0 || !args_has(a, "strict");
     if (c->is_json) {
-        show_json(c, json_pack("{s:s, s:b, s:i, s:o, s:o}", "job", path, "valid", is_good,
+        show_json(c, json_pack("{s:s, s:b, s:i, s:o, s:o, s:o}", "job", path, "valid", is_good,
                                "warnings", (int)warnings, "paths", validate_paths_json(c, &l),
-                               "risks", validate_risks_json(r)));
+                               "risks", validate_risks_json(r), "connected", list));
     } else {
         fprintf(c->out, "%s: %s\n", path, is_good ? "valid" : "refused by --strict");
         validate_paths(c, &l);
+        is_met = validate_connected(c, met, mets, NULL);
         validate_risks(c, r);
     }
-    return is_good ? CLI_OK : CLI_CONFIG;
+    if (!is_good) return CLI_CONFIG;
+    return is_met ? CLI_OK : CLI_FAILED;
 }
 
 enum cli_exit command_validate(struct cli *c, const struct args *a)

@@ -79,6 +79,8 @@ const struct sr_opt steps_source_opts[] = {
         .doc = "Without a row for so long the source, or a split of it, no longer holds back the "
                "watermark of the others; rows that come later may be late. Unless written: "
                "`table.exec.source.idle-timeout`."),
+    KEY("scan.parallelism", flink_parallelism, .min = 1, .max = 32768,
+        .doc = "Flink's name of `parallelism` of a source."),
     KEY("rate-limit", rate_limit, .def = "0", .max = INT64_MAX, .flags = SR_OPT_OURS,
         .doc = "Records a second that are read at most, by all subtasks together; 0: as fast as "
                "it goes."),
@@ -114,6 +116,8 @@ const struct sr_opt steps_sink_opts[] = {
         .doc = "The step that rows come from, or a list of steps of the same schema."),
     STEPS_CONNECTED,
     STEPS_SCHEMA,
+    KEY("sink.parallelism", flink_parallelism, .min = 1, .max = 32768,
+        .doc = "Flink's name of `parallelism` of a sink."),
     KEY("sink.delivery-guarantee", guarantee, .choices = steps_guarantees,
         .doc = "What the job asks of this sink: exactly-once, at-least-once or none."),
     STEPS_COMMON,
@@ -356,6 +360,17 @@ static void steps_settle(struct steps_one *s, bool has_faults)
     s->out->key_format = NULL;
 }
 
+static int64_t steps_parallelism(struct steps_one *s)
+{
+    const char *key = s->out->kind == JOB_SOURCE ? "scan.parallelism" : "sink.parallelism";
+    const struct entry *other = steps_entry(s, key);
+    if (s->keys.parallelism > 0 && s->keys.flink_parallelism > 0 && other) {
+        reader_fault(s->rd, other->name->at, "remove one of them",
+                     "SR0304: '%s' cannot stand beside 'parallelism'", key);
+    }
+    return s->keys.flink_parallelism > 0 ? s->keys.flink_parallelism : s->keys.parallelism;
+}
+
 static void steps_one(struct steps_one *s)
 {
     uint32_t errors = s->rd->faults->errors;
@@ -368,7 +383,7 @@ static void steps_one(struct steps_one *s)
     s->out->name =
         (struct job_text){.text = s->name, .len = (uint32_t)strlen(s->name), .at = s->at};
     s->out->uid = s->keys.uid ? s->keys.uid : s->name;
-    s->out->parallelism = s->keys.parallelism;
+    s->out->parallelism = steps_parallelism(s);
     s->out->rate_limit = s->keys.rate_limit;
     s->out->on_error = (enum job_on_error)s->keys.on_error.index;
     s->out->has_on_error = steps_entry(s, "on-error") != NULL;

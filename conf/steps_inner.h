@@ -9,7 +9,7 @@
 /* What the tables below fill; texts and lists are read once more, with their places. */
 struct steps_keys {
     const char *connector, *format, *uid;
-    int64_t parallelism; /* 0: not written */
+    int64_t parallelism, flink_parallelism; /* 0: not written */
     int64_t rate_limit;
     sr_duration idle_timeout;
     sr_choice emit_strategy;

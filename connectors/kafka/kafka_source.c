@@ -237,6 +237,7 @@ const struct sr_source_type kafka_source_type = {
     .metadata = kafka_metadata,
     .fill_metadata = kafka_reader_fill_metadata,
     .has_keys = true,
+    .is_afar = true,
 };
 
 const struct sr_source_type upsert_kafka_source_type = {
@@ -265,4 +266,5 @@ const struct sr_source_type upsert_kafka_source_type = {
     .metadata = kafka_metadata,
     .fill_metadata = kafka_reader_fill_metadata,
     .has_keys = true,
+    .is_afar = true,
 };

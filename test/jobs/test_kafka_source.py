@@ -593,3 +593,20 @@ def status_shows_position_end_and_lag_of_each_partition(p):
     wait_for("both at their ends", lambda: splits() == want or child.poll() is not None)
     assert f": {name}-0 at 5 of 7, 2 behind" in ok(p.run("status")).stdout.decode()
     stopped(p, child)
+
+
+@test
+def validate_asks_the_broker_when_told_to(p):
+    broker = p.kafka()
+    name = topic(broker, 3)
+    path = job(p, broker, name)
+    assert b"connected" not in ok(p.run("validate", path)).stdout
+    done = ok(p.run("validate", "--connect", path))
+    assert b"  in: connected, 3 partitions" in done.stdout, done.stdout
+    done = ok(p.run("validate", "--connect", "--json", path, "-D", "sources.in.topic=nosuch"), 1)
+    [one] = json.loads(done.stdout)["connected"]
+    assert one["source"] == "in" and "topic 'nosuch': Broker: Unknown topic or partition" in one["fault"], one
+    options = "    properties.group.id: nobody-yet\n    scan.parallelism: 2\n"
+    done = ok(p.run("validate", "--connect", job(p, broker, name, options)), 1)
+    assert b"group 'nobody-yet' has no offset of topic" in done.stdout, done.stdout
+    assert b'"parallelism": 2' in ok(p.run("plan", "--json", job(p, broker, name, options))).stdout

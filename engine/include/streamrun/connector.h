@@ -177,6 +177,7 @@ struct sr_source_type {
      * is_halted false: it goes on after all. NULL: it need not know. */
     bool (*halt)(void *r, bool is_halted);
     bool has_keys; /* of its records: `key.format` and what goes with it mean something */
+    bool is_afar;  /* discover only asks others over a network: `validate --connect` may, too */
 };
 
 /* --- Sinks ---------------------------------------------------------------------------------- */
@@ -201,7 +202,7 @@ struct sr_sink_caps {
     const char *decider;
     int64_t transaction_us; /* of a decider: the target aborts what is open longer; 0: never */
     bool upserts; /* replaces and deletes rows by the primary key itself, whatever the format */
-    bool frames; /* each row is a message of its own; so it is with a type that has_keys */
+    bool frames;  /* each row is a message of its own; so it is with a type that has_keys */
 };
 
 struct sr_sink_open {
