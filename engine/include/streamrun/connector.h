@@ -127,9 +127,8 @@ struct sr_poll {
     /* A split of the reader's as it is by now: see `told`. Good until the next poll; NULL: none. */
     const struct sr_split *told;
     const bool *absent; /* framed, by record: has no value (a tombstone); NULL: all have one */
-    /* By record its key in `bytes`, when keys are wanted; and which have none, NULL: all have. */
-    const struct sr_span *key;
-    const bool *keyless;
+    const struct sr_span *key; /* by record, in `bytes`; where keys are wanted */
+    const bool *keyless;       /* by record: has no key; NULL: all have one */
 };
 
 struct sr_source_type {
