@@ -1,6 +1,7 @@
 #include "cli/death.h"
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,18 +23,43 @@ static int64_t death_count(const char *path)
     return count;
 }
 
-/* The line "0::/PATH" names our group of the unified hierarchy. */
+/* Is `name` one of "a,b,c"? */
+static bool death_has(const char *list, const char *name)
+{
+    size_t len = strlen(name);
+    for (const char *at = list; at; at = strchr(at, ','), at = at ? at + 1 : NULL) {
+        if (strncmp(at, name, len) == 0 && (at[len] == ',' || at[len] == '\0')) return true;
+    }
+    return false;
+}
+
+/* A line of /proc/self/cgroup: "0::/PATH" names our group of the unified hierarchy; with
+ * "4:memory:/PATH" memory is counted in one of its own. */
+static int64_t death_count_line(char *line)
+{
+    char path[1200];
+    line[strcspn(line, "\n")] = '\0';
+    char *list = strchr(line, ':');
+    char *group = list ? strchr(list + 1, ':') : NULL;
+    if (!group) return -1;
+    *group++ = '\0';
+    if (strncmp(line, "0:", 2) == 0) {
+        (void)snprintf(path, sizeof(path), "/sys/fs/cgroup%s/memory.events", group);
+    } else if (death_has(list + 1, "memory")) {
+        (void)snprintf(path, sizeof(path), "/sys/fs/cgroup/memory%s/memory.oom_control", group);
+    } else {
+        return -1;
+    }
+    return death_count(path);
+}
+
 static int64_t death_count_group(void)
 {
-    char line[1024], path[1200];
+    char line[1024];
     int64_t count = -1;
     FILE *f = fopen("/proc/self/cgroup", "re");
-    while (f && fgets(line, sizeof(line), f)) {
-        if (strncmp(line, "0::/", 4) != 0) continue;
-        line[strcspn(line, "\n")] = '\0';
-        (void)snprintf(path, sizeof(path), "/sys/fs/cgroup%s/memory.events", line + 3);
-        count = death_count(path);
-        break;
+    while (f && count < 0 && fgets(line, sizeof(line), f)) {
+        count = death_count_line(line);
     }
     if (f) (void)fclose(f); /* read-only */
     return count;
