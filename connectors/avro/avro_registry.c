@@ -58,6 +58,14 @@ static bool avro_registry_set(CURL *c, const struct avro_registry_conf *conf, co
     return is_good;
 }
 
+/* An address without the name and password that may stand in it. */
+static const char *avro_registry_shown(const char *url)
+{
+    const char *host = strstr(url, "//");
+    const char *at = host ? strchr(host, '@') : NULL;
+    return at && at < host + 2 + strcspn(host + 2, "/") ? at + 1 : url;
+}
+
 /* One request to one address; the answer's JSON. */
 static sr_rc avro_registry_ask_one(const struct avro_registry_conf *conf, const char *url,
                                    const char *body, json_t **out, char why[300])
@@ -77,7 +85,7 @@ static sr_rc avro_registry_ask_one(const struct avro_registry_conf *conf, const 
     code = curl_easy_perform(c);
     if (code != CURLE_OK) {
         rc = SR_EIO;
-        (void)snprintf(why, 300, "the schema registry at %.120s: %s", url,
+        (void)snprintf(why, 300, "the schema registry at %.120s: %s", avro_registry_shown(url),
                        answer.is_too_long ? "the answer is too long" : curl_easy_strerror(code));
         goto out;
     }
@@ -86,8 +94,8 @@ static sr_rc avro_registry_ask_one(const struct avro_registry_conf *conf, const 
     rc = status == 200 && *out ? SR_OK : status == 404 ? SR_EABSENT : SR_EIO;
     const char *words = json_string_value(json_object_get(*out, "message"));
     if (rc != SR_OK) {
-        (void)snprintf(why, 300, "the schema registry at %.120s answers %ld%s%.100s", url, status,
-                       words ? ": " : "", words ? words : "");
+        (void)snprintf(why, 300, "the schema registry at %.120s answers %ld%s%.100s",
+                       avro_registry_shown(url), status, words ? ": " : "", words ? words : "");
         json_decref(*out);
         *out = NULL;
     }

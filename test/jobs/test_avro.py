@@ -239,6 +239,6 @@ def a_registry_that_is_not_there_fails_the_job(p):
 sources:
   s: {connector: filesystem, path: rows.json, format: json, schema: {a: INT}}
 sinks:
-  out: {from: s, connector: http, url: 'http://127.0.0.1:1/', body: row, format: avro-confluent, avro-confluent: {url: 'http://127.0.0.1:1', subject: s}}
+  out: {from: s, connector: http, url: 'http://127.0.0.1:1/', body: row, format: avro-confluent, avro-confluent: {url: 'http://me:secret@127.0.0.1:1', subject: s}}
 """), "-D", "restart-strategy.type=none")
-    assert done.returncode == 1 and b"the schema registry at http://127.0.0.1:1" in done.stderr, done
+    assert done.returncode == 1 and b"the schema registry at 127.0.0.1:1/" in done.stderr and b"secret" not in done.stderr, done
