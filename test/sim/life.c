@@ -123,17 +123,25 @@ static sr_rc life_begin_from(struct life *l, const char *path, bool is_owned, st
     return rc == SR_OK ? store_claim(l->store, path, l->lineage, is_owned, err) : rc;
 }
 
-/* From the savepoint of the life before, until that is noted; else as `run --continue`. */
+/* From the savepoint of the life before, until that is noted; else as `run --continue`. A target
+ * that decides knows the lineage before the store has a checkpoint of it: `--continue` is refused
+ * then, and `--from` said again. */
 static sr_rc life_load(struct life *l, struct sr_error *err)
 {
     struct history *h = l->history;
     bool is_owned = l->world->scene.owns_savepoint;
-    if (*h->savepoint) {
-        sr_rc rc = life_begin_from(l, h->savepoint, is_owned, err);
-        *h->savepoint = rc == SR_OK ? '\0' : *h->savepoint;
+    sr_rc rc = store_load_newest(l->store, l->arena, &l->restore, err);
+    if (rc == SR_OK && l->restore->lineage == h->savepoint_lineage) {
+        *h->savepoint = '\0';
+    }
+    if (*h->savepoint && (rc == SR_OK || rc == SR_EABSENT)) {
+        rc = life_begin_from(l, h->savepoint, is_owned, err);
+        h->savepoint_lineage = l->lineage;
+        if (rc == SR_OK && l->world->scene.sink != SCENE_LEDGER) {
+            *h->savepoint = '\0';
+        }
         return rc;
     }
-    sr_rc rc = store_load_newest(l->store, l->arena, &l->restore, err);
     if (rc == SR_EABSENT) {
         const char *path = store_begun_with(l->store, &is_owned);
         l->lineage = life_new_lineage(l);
