@@ -1,11 +1,20 @@
 #include "connectors/kafka/kafka_apply.h"
 
+#include <stdio.h>
+
 #define APPLY_STEP_MS 1000  /* of one call of librdkafka, so that it can be given up */
 #define APPLY_LOOK_US 20000 /* between two looks whether the topics are known */
 
 static bool apply_gives_up(struct apply *a)
 {
     return atomic_load_explicit(&a->is_stopped, memory_order_relaxed);
+}
+
+/* What it does from now on, for people. */
+static void apply_does(struct apply *a, const char *what)
+{
+    atomic_store_explicit(&a->trouble, 0, memory_order_relaxed);
+    atomic_store_explicit(&a->doing, what, memory_order_relaxed);
 }
 
 /* An error that may pass is tried again until it is given up: false. */
@@ -17,6 +26,7 @@ static bool apply_is_over(struct apply *a, rd_kafka_error_t *e, const char *what
         return true;
     }
     bool may_pass = rd_kafka_error_is_retriable(e) && !apply_gives_up(a);
+    atomic_store_explicit(&a->trouble, (int)rd_kafka_error_code(e), memory_order_relaxed);
     if (!may_pass) {
         sr_rc kind = client_rc(rd_kafka_error_code(e));
         *rc = kind == SR_EACCESS || kind == SR_ECONFIG ? kind : SR_EIO;
@@ -50,12 +60,14 @@ static sr_rc apply_do_open(struct apply *a, struct sr_error *err)
 {
     const struct apply_how *h = &a->how;
     struct producer_how how = {.owner = h->owner, .owners = 1, .transactional_id = h->id};
+    apply_does(a, "the topics are asked for");
     sr_rc rc = producer_open(&a->producer, h->host, h->conf, &how, err);
     rc = rc == SR_OK ? apply_topics(a, err) : rc;
     if (rc != SR_OK) {
         return rc;
     }
     rd_kafka_t *rk = a->producer.client.rk;
+    apply_does(a, "older transactions are ended");
     for (bool is_over = false; !is_over;) {
         rd_kafka_error_t *e = rd_kafka_init_transactions(rk, APPLY_STEP_MS);
         is_over = apply_is_over(a, e, "transactions cannot begin", &rc, err);
@@ -65,9 +77,11 @@ static sr_rc apply_do_open(struct apply *a, struct sr_error *err)
                                       .group = h->group,
                                       .topic = h->topic,
                                       .is_stopped = &a->is_stopped};
+    apply_does(a, "the marker is read");
     rc = rc == SR_OK ? kafka_marker_read(&reader, &a->found, err) : rc;
     a->is_applied = rc == SR_OK && a->found.lineage == h->marker.lineage &&
                     a->found.checkpoint >= h->marker.checkpoint;
+    apply_does(a, "rows are sent");
     if (rc == SR_OK && !a->is_applied) {
         (void)apply_is_over(a, rd_kafka_begin_transaction(rk), "a transaction cannot begin", &rc,
                             err);
@@ -80,6 +94,7 @@ static sr_rc apply_do_commit(struct apply *a, struct sr_error *err)
     const struct apply_how *h = &a->how;
     rd_kafka_t *rk = a->producer.client.rk;
     sr_rc rc = SR_OK;
+    apply_does(a, "the transaction is committed");
     for (bool is_over = false; !is_over;) {
         rd_kafka_error_t *e = kafka_marker_send(rk, h->group, h->topic, &h->marker, APPLY_STEP_MS);
         is_over = apply_is_over(a, e, "the checkpoint's number was not taken", &rc, err);
@@ -142,6 +157,15 @@ sr_rc apply_ready(struct apply *a, struct sr_error *err)
 sr_rc apply_commit(struct apply *a, struct sr_error *err)
 {
     return apply_do(a, apply_do_commit, err);
+}
+
+const char *apply_words(const struct apply *a, char room[APPLY_WORDS])
+{
+    const char *doing = atomic_load_explicit(&a->doing, memory_order_relaxed);
+    int e = atomic_load_explicit(&a->trouble, memory_order_relaxed);
+    (void)snprintf(room, APPLY_WORDS, "%s%s%.100s", doing ? doing : "", e ? ": " : "",
+                   e ? rd_kafka_err2str((rd_kafka_resp_err_t)e) : "");
+    return room;
 }
 
 void apply_end(struct apply *a)

@@ -12,6 +12,8 @@
 
 #include "connectors/kafka/kafka_marker.h"
 
+#define APPLY_WORDS 160u /* bytes */
+
 struct apply_how {
     const struct sr_host *host;
     const struct kafka_sink_conf *conf;
@@ -34,6 +36,8 @@ struct apply {
     struct sr_marker found; /* lineage 0: there is no marker */
     sr_rc rc;
     struct sr_error err;
+    _Atomic(const char *) doing; /* relaxed: for people */
+    _Atomic int trouble;    /* relaxed: rd_kafka_resp_err_t that is waited out meanwhile; 0: none */
     atomic_bool is_done;    /* release: what the thread answers is there */
     atomic_bool is_stopped; /* relaxed: give up */
 };
@@ -42,6 +46,8 @@ sr_rc apply_begin(struct apply *a, const struct apply_how *how, struct sr_error 
 /* SR_OK: the marker was read, and unless is_applied a transaction has begun. */
 sr_rc apply_ready(struct apply *a, struct sr_error *err);
 sr_rc apply_commit(struct apply *a, struct sr_error *err); /* rows that are on their way too */
+/* What is under way. */
+const char *apply_words(const struct apply *a, char room[APPLY_WORDS]);
 void apply_end(struct apply *a); /* a transaction that is open is aborted; also of a zeroed one */
 
 #endif

@@ -285,9 +285,10 @@ sr_rc kafka_redo_commit(struct kafka_redo *r, struct sr_bytes note, struct sr_er
         rc = r->is_restoring ? kafka_redo_wait(r, err) : kafka_redo_go_on(r, err);
     }
     if (rc == SR_EBUSY) {
+        char words[APPLY_WORDS];
         return r->host->fail(r->host, err, rc,
-                             "kafka: the rows of checkpoint %" PRIu64 " are on their way",
-                             r->mark.checkpoint);
+                             "kafka: the rows of checkpoint %" PRIu64 " are on their way: %s",
+                             r->mark.checkpoint, apply_words(&r->apply, words));
     }
     if (rc == SR_OK) {
         redo_box_remove(&r->box, r->mark.path);
