@@ -1,8 +1,10 @@
 /* The kafka module, as far as it needs no broker. */
 #include <string.h>
 
+#include "connectors/common/note.h"
 #include "connectors/kafka/client.h"
 #include "connectors/kafka/jaas.h"
+#include "connectors/kafka/kafka_source.h"
 #include "test/unit/unit.h"
 
 /* --- sasl.jaas.config ------------------------------------------------------------------------- */
@@ -163,8 +165,37 @@ START_TEST(test_a_job_without_bootstrap_servers_is_refused)
 }
 END_TEST
 
-UNIT_MAIN("kafka", test_a_login_module_is_taken_apart,
-          test_a_text_that_is_no_login_module_is_refused,
+/* --- Positions ------------------------------------------------------------------------------- */
+
+START_TEST(test_a_position_comes_back_whole_or_not_at_all)
+{
+    struct kafka_note n = {.topic = (char *)"orders",
+                           .partition = 7,
+                           .next = INT64_C(1) << 40,
+                           .stop = KAFKA_NO_STOP,
+                           .last = 41,
+                           .last_ms = -1,
+                           .last_digest = UINT64_MAX};
+    struct kafka_note got;
+    struct sr_out o = note_out();
+    ck_assert(kafka_note_put(&o, &n));
+    ck_assert_int_eq(kafka_note_get((struct sr_bytes){o.data, (uint32_t)o.len}, &got), SR_OK);
+    ck_assert_str_eq(got.topic, "orders");
+    ck_assert(got.partition == 7 && got.next == n.next && got.stop == n.stop && got.last == 41 &&
+              got.last_ms == -1 && got.last_digest == UINT64_MAX);
+    free(got.topic);
+    for (uint32_t len = 0; len < o.len; len++) {
+        ck_assert_int_eq(kafka_note_get((struct sr_bytes){o.data, len}, &got), SR_ECORRUPT);
+        ck_assert_ptr_null(got.topic);
+    }
+    o.data[0]++; /* of another version */
+    ck_assert_int_eq(kafka_note_get((struct sr_bytes){o.data, (uint32_t)o.len}, &got), SR_ECORRUPT);
+    note_free(&o);
+}
+END_TEST
+
+UNIT_MAIN("kafka", test_a_position_comes_back_whole_or_not_at_all,
+          test_a_login_module_is_taken_apart, test_a_text_that_is_no_login_module_is_refused,
           test_names_of_java_become_those_of_librdkafka,
           test_a_property_that_cannot_be_had_is_named_and_no_secret_is_told,
           test_what_means_nothing_to_us_is_let_be_and_told,
