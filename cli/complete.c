@@ -150,7 +150,7 @@ static void complete_value(struct complete *k, const char *equals)
         complete_offer(k, "true", "");
         complete_offer(k, "false", "");
     }
-    for (uint32_t i = 0; o->choices && o->choices[i]; i++) {
+    for (uint32_t i = 0; o->kind == SR_OPT_CHOICE && o->choices[i]; i++) {
         const char *c = o->choices[i]; /* the first of its spellings */
         if (*c) complete_offer(k, arena_text_n(a, c, strcspn(c, "|")), "");
     }

@@ -22,6 +22,7 @@ struct init {
     const struct sr_sink_type *sink;
     const struct sr_format_type *read, *write;
     bool is_one_column;
+    bool has_key;
 };
 
 /* A plain scalar, or one in quotes where YAML would take it for something else. */
@@ -79,7 +80,11 @@ static void init_option(FILE *to, struct arena *a, const struct sr_opt *o, const
 {
     const char *doc = arena_printf(a, "%s (%s)", o->doc ? o->doc : "", option_nature(a, o));
     options_comment(to, doc ? doc : "", 4, INIT_WIDTH);
-    if (is_required) {
+    if (is_required && o->kind == SR_OPT_PAIRS) {
+        for (uint32_t i = 0; o->choices && o->choices[i]; i++) {
+            fprintf(to, "    %s%s%s: " INIT_FILL "\n", prefix, o->key, o->choices[i]);
+        }
+    } else if (is_required) {
         fprintf(to, "    %s%s: %s\n", prefix, o->key, init_scalar(a, init_filler(o)));
     } else {
         const char *name = o->kind == SR_OPT_PAIRS ? "NAME" : ""; /* the key is a prefix */
@@ -109,6 +114,14 @@ static void init_format(FILE *to, struct arena *a, const struct sr_format_type *
     init_options(to, a, f->opts, arena_printf(a, "%s.", f->name));
 }
 
+/* Rows that replace others by their key, which the record has beside its value. */
+static void init_key(FILE *to, const struct init *n, const struct sr_format_type *f)
+{
+    if (!n->has_key) return;
+    fprintf(to, "    primary-key: [%s]\n", n->is_one_column ? "line" : "id");
+    if (f) fprintf(to, "    key.format: %s\n", f->name);
+}
+
 static void init_source(FILE *to, const struct init *n)
 {
     struct arena *a = n->cli->arena;
@@ -125,6 +138,7 @@ static void init_source(FILE *to, const struct init *n)
               "      id: BIGINT\n      name: STRING\n      ts: TIMESTAMP(3)\n",
               to);
     }
+    init_key(to, n, n->read);
     options_comment(to, "The event time and how late rows may be: windows need it.", 4, INIT_WIDTH);
     fputs("    #watermark: ts AS ts - INTERVAL '5' SECOND\n", to);
     init_options(to, a, steps_source_opts, "");
@@ -149,6 +163,7 @@ static void init_sink(FILE *to, const struct init *n)
     fprintf(to, "\nsinks:\n  out:\n    from: rows\n    connector: %s\n", n->sink->name);
     init_options(to, a, n->sink->opts, "");
     init_format(to, a, n->write);
+    init_key(to, n, n->write);
     init_options(to, a, steps_sink_opts, "");
 }
 
@@ -203,15 +218,17 @@ static enum cli_exit init_try(const struct init *n, const char **text, const cha
     return code;
 }
 
-/* All ways to use the format: at both ends, at one, with one column; the first valid one counts. */
+/* All ways to use the format: at both ends, at one, with one column, with a key; the first valid
+ * one counts. */
 static enum cli_exit init_find(struct init n, const struct sr_format_type *format,
                                bool is_format_given, const char **text, const char **why)
 {
-    for (uint32_t way = 0; way < 8; way++) {
+    for (uint32_t way = 0; way < 16; way++) {
         n.is_one_column = (way & 1u) != 0;
         n.read = (way & 2u) != 0 ? NULL : format;
         n.write = (way & 4u) != 0 ? NULL : format;
-        if (is_format_given && !n.read && !n.write) break;
+        n.has_key = (way & 8u) != 0;
+        if (is_format_given && !n.read && !n.write) continue;
         enum cli_exit code = init_try(&n, text, why);
         if (code != CLI_CONFIG) return code;
     }

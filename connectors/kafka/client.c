@@ -5,6 +5,8 @@
 
 #define CLIENT_LOG_LEVEL 3 /* syslog's numbers: errors and what is worse */
 
+const char *const client_usual[] = {"bootstrap.servers", "group.id", NULL};
+
 /* --- Errors ---------------------------------------------------------------------------------- */
 
 sr_rc client_rc(rd_kafka_resp_err_t e)

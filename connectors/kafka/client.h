@@ -21,6 +21,9 @@
 #define CLIENT_SCRAM      0x020601ff        /* version of librdkafka whose SCRAM Kafka 4 takes */
 #define CLIENT_PROPERTIES "properties."     /* the option's key, for both tables of options */
 
+/* Names behind it that a job needs, or nearly all jobs write. */
+extern const char *const client_usual[];
+
 /* Log lines that were told: one of the same kind is only counted for a while. */
 struct client_line {
     uint64_t kind; /* digest of its words without their numbers; 0: free */

@@ -82,7 +82,8 @@ sr_rc upsert_kafka_sink_check(const void *conf, const struct sr_schema *schema,
     KAFKA_OPT("topic", topics, .flags = SR_OPT_REQUIRED | SR_OPT_USUAL,                          \
               .doc = "The topic that records go to. Several: a column METADATA FROM 'topic' says " \
                      "where each goes."),                                                        \
-    KAFKA_OPT("properties.", properties, .flags = SR_OPT_REQUIRED | SR_OPT_USUAL,                \
+    KAFKA_OPT(CLIENT_PROPERTIES, properties, .choices = client_usual,                            \
+              .flags = SR_OPT_REQUIRED | SR_OPT_USUAL,                                           \
               .doc = "Properties of the producer, by the names of Java's or of librdkafka's: "   \
                      "properties.bootstrap.servers: host1:9092,host2:9092 is needed. A broker "  \
                      "that is gone is waited for unless properties.delivery.timeout.ms is set."),\

@@ -182,7 +182,7 @@ static const char *const kafka_losts[] = {"fail", "earliest", "latest", NULL};
 
 /* clang-format off */
 #define KAFKA_PROPERTIES \
-    SR_OPT(struct kafka_source_conf, CLIENT_PROPERTIES, properties, .flags = SR_OPT_USUAL, \
+    SR_OPT(struct kafka_source_conf, CLIENT_PROPERTIES, properties, .choices = client_usual, .flags = SR_OPT_USUAL, \
            .doc = "Properties of the client, as in `properties.bootstrap.servers: host:9092`: names of Kafka's Java client or of librdkafka. `properties.isolation.level` is read_committed unless written; Flink's connector leaves it at read_uncommitted.")
 #define KAFKA_TOPICS \
     SR_OPT(struct kafka_source_conf, "topic", topics, .flags = SR_OPT_USUAL, .doc = "The topic, or several separated by ;.")

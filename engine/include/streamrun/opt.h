@@ -59,7 +59,8 @@ struct sr_opt {
     const char *key; /* as written in YAML, dots and dashes included; NULL ends a table */
     const char *doc; /* one sentence, or more */
     const char *def; /* default, as the user would write it; NULL: none */
-    const char *const *choices; /* NULL-terminated, for sr_choice */
+    /* NULL-terminated: of sr_choice; of sr_pairs the names that are most often given, or NULL */
+    const char *const *choices;
     const char *const *aliases; /* NULL-terminated older names, accepted with a notice; or NULL */
     int64_t min, max;           /* both 0: no range; DURATION in us, SIZE in bytes */
     uint32_t flags;
