@@ -55,8 +55,8 @@ def a_transaction_each_and_every_row_once(p):
 @test
 def killed_at_any_moment_every_row_comes_once(p):
     broker = p.kafka()
-    broker.create("killed", 1)
-    path = job(p, broker, "killed", rate=2000)
+    broker.create("decided-killed", 1)
+    path = job(p, broker, "decided-killed", rate=2000)
     kills = 0
     for i in range(40):
         child = p.start("run", path, "--continue")
@@ -71,15 +71,15 @@ def killed_at_any_moment_every_row_comes_once(p):
         assert child.returncode in (-9, 0), err
     else:
         ok(p.run("run", path, "--continue"))
-    assert numbers(broker, "killed") == list(range(ROWS)), (kills, len(numbers(broker, "killed")))
+    assert numbers(broker, "decided-killed") == list(range(ROWS)), (kills, len(numbers(broker, "decided-killed")))
     assert kills >= 2, kills
 
 
 @test
 def files_follow_the_transaction(p):
     broker = p.kafka()
-    broker.create("beside", 1)
-    path = job(p, broker, "beside", rate=3000, sink="""
+    broker.create("decided-beside", 1)
+    path = job(p, broker, "decided-beside", rate=3000, sink="""
   copy:
     from: events
     connector: filesystem
@@ -94,7 +94,7 @@ def files_follow_the_transaction(p):
             child.send_signal(SIGKILL)
         child.communicate()
     ok(p.run("run", path, "--continue"))
-    assert numbers(broker, "beside") == list(range(ROWS))
+    assert numbers(broker, "decided-beside") == list(range(ROWS))
     lines = [int(x) for f in sorted((p.dir / "copy").glob("[!.]*")) for x in f.read_text().split()]
     assert sorted(lines) == list(range(ROWS)), len(lines)
 
@@ -203,15 +203,15 @@ def when_nothing_tells_the_job_asks(p):
 @test
 def status_shows_what_is_pending_while_the_broker_is_away(p):
     broker = p.kafka({"log.retention.hours": "1"})
-    broker.create("away", 1)
-    path = job(p, broker, "away", rate=2000)
+    broker.create("decided-away", 1)
+    path = job(p, broker, "decided-away", rate=2000)
     child = p.start("run", path, env={"STREAMRUN_REHEARSE": "run: pending was published:3:stop"})
-    wait_for("the third checkpoint", lambda: b"pending" in p.run("checkpoints", "list", "ck-away").stdout)
+    wait_for("the third checkpoint", lambda: b"pending" in p.run("checkpoints", "list", "ck-decided-away").stdout)
     wait_for("it stands still", lambda: "T" in pathlib.Path(f"/proc/{child.pid}/stat").read_text().rsplit(")", 1)[1].split()[0])
     broker.pause()
     child.send_signal(SIGCONT)
-    wait_for("it is told", lambda: b"3 is pending: for " in p.run("status", "away").stdout)
+    wait_for("it is told", lambda: b"3 is pending: for " in p.run("status", "decided-away").stdout)
     broker.resume()
     _, err = child.communicate(timeout=60)
     assert child.returncode == 0, err
-    assert numbers(broker, "away") == list(range(ROWS)), err
+    assert numbers(broker, "decided-away") == list(range(ROWS)), err
