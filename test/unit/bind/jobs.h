@@ -223,6 +223,7 @@ static inline struct job *jobs_make(struct arena *a, const char *text, int64_t p
     job->settings.max_parallelism = 128;
     job->settings.time_zone = "UTC";
     job->settings.interval.us = 1000000;
+    job->settings.backlog_interval.us = -1;
     job->step = step;
     for (const char *line = text; *line;) {
         const char *end = strchrnul(line, '\n');
