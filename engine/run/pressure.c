@@ -4,14 +4,16 @@
 
 #define PRESSURE_TRIES 1000u /* of a reader, while the task's worker writes */
 
+/* Who reads what a change wrote sees the odd version too: acquire and release of every field, as
+ * there are no fences that ThreadSanitizer understands. */
 static int64_t pressure_get(const _Atomic int64_t *from)
 {
-    return atomic_load_explicit(from, memory_order_relaxed);
+    return atomic_load_explicit(from, memory_order_acquire);
 }
 
 static void pressure_set(_Atomic int64_t *to, int64_t v)
 {
-    atomic_store_explicit(to, v, memory_order_relaxed);
+    atomic_store_explicit(to, v, memory_order_release);
 }
 
 static void pressure_copy(_Atomic int64_t *to, const _Atomic int64_t *from)
@@ -60,14 +62,13 @@ void pressure_enter(struct pressure *p, enum pressure_state state, int64_t now_u
     if (is_same && since_us > 0 && now_us - since_us < PRESSURE_WINDOW_US) return;
     uint32_t version = atomic_load_explicit(&p->version, memory_order_relaxed);
     atomic_store_explicit(&p->version, version + 1, memory_order_relaxed);
-    atomic_thread_fence(memory_order_release);
     if (since_us == 0) {
         pressure_begin(p, now_us);
     } else {
         pressure_add(p, now_us);
     }
     pressure_set(&p->since_us, now_us);
-    atomic_store_explicit(&p->state, (uint32_t)state, memory_order_relaxed);
+    atomic_store_explicit(&p->state, (uint32_t)state, memory_order_release);
     atomic_store_explicit(&p->version, version + 2, memory_order_release);
 }
 
@@ -81,14 +82,13 @@ struct pressure_copy {
 static bool pressure_try(const struct pressure *p, struct pressure_copy *out)
 {
     uint32_t version = atomic_load_explicit(&p->version, memory_order_acquire);
-    out->state = atomic_load_explicit(&p->state, memory_order_relaxed);
+    out->state = atomic_load_explicit(&p->state, memory_order_acquire);
     out->since_us = pressure_get(&p->since_us);
     out->old_us = pressure_get(&p->old_us);
     for (uint32_t i = 0; i < PRESSURE_STATES; i++) {
         out->sum_us[i] = pressure_get(&p->sum_us[i]);
         out->old_sum_us[i] = pressure_get(&p->old_sum_us[i]);
     }
-    atomic_thread_fence(memory_order_acquire);
     return (version & 1) == 0 && atomic_load_explicit(&p->version, memory_order_relaxed) == version;
 }
 
