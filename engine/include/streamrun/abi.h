@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #define SR_ABI_MAJOR 0u
-#define SR_ABI_MINOR 1u
+#define SR_ABI_MINOR 2u
 
 #define SR_EXPORT             __attribute__((visibility("default")))
 #define SR_MUST_CHECK         __attribute__((warn_unused_result))
