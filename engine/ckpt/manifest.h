@@ -77,8 +77,8 @@ struct manifest {
     struct manifest_counter *counter;
 };
 
-const char *manifest_end_name(enum manifest_end end);           /* "running", "suspended" ... */
-bool manifest_is_over(enum manifest_end end); /* nothing is waiting to be gone on with */
+const char *manifest_end_name(enum manifest_end end); /* "running", "suspended" ... */
+bool manifest_is_over(enum manifest_end end);         /* nothing is waiting to be gone on with */
 bool manifest_end_of(const char *name, enum manifest_end *end); /* and back; false: no such word */
 
 /* Puts the parts in the manifest's order: by uid, name, part. */

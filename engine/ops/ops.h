@@ -9,6 +9,6 @@ extern const struct sr_op_type *const ops_builtin[];
 /* Each by itself; its conf is the struct of expr/steps.h that has its name. */
 extern const struct sr_op_type calc_type, watermark_type;
 extern const struct sr_op_type group_aggregate_type, window_aggregate_type; /* aggregate_step */
-extern const struct sr_op_type normalize_type;                             /* likewise */
+extern const struct sr_op_type normalize_type;                              /* likewise */
 
 #endif

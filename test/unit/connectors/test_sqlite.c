@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "connectors/sqlite/cell.h"
 #include "connectors/common/redo.h"
+#include "connectors/sqlite/cell.h"
 #include "engine/ckpt/chkdb.h"
 #include "streamrun/plugin.h"
 #include "test/kit/faulty.h"
