@@ -353,6 +353,28 @@ static enum cli_exit run_settle(struct run *r, struct manifest **newest)
     return rc == SR_OK || rc == SR_EABSENT ? CLI_OK : cli_error(r->c, CLI_STATE, &err);
 }
 
+/* What this run goes on from, now that the store is its own: the newest checkpoint, if it was asked
+ * to take any; behind a crash what this run has published, if it has. */
+static enum cli_exit run_take_up(struct run *r)
+{
+    struct sr_error err = {0};
+    struct manifest *newest = NULL;
+    bool takes_any = (args_has(r->args, "continue") || args_has(r->args, "standby")) && !r->restore;
+    if (!takes_any && r->guard.deaths == 0) return CLI_OK;
+    sr_rc rc = store_load_newest(r->store, r->c->arena, &newest, &err);
+    if (rc == SR_EABSENT) return takes_any ? run_begin_again(r) : CLI_OK;
+    if (rc == SR_ECORRUPT && takes_any && args_has(r->args, "allow-fallback")) {
+        return run_fall_back(r);
+    }
+    if (rc != SR_OK) return cli_error(r->c, CLI_STATE, &err);
+    if (!takes_any && newest->lineage != r->lineage) return CLI_OK;
+    enum cli_exit settled = takes_any ? run_settle(r, &newest) : CLI_OK;
+    if (settled != CLI_OK || !newest) return settled != CLI_OK ? settled : run_begin_again(r);
+    r->restore = newest;
+    r->lineage = newest->lineage;
+    return CLI_OK;
+}
+
 enum cli_exit run_open_store(struct run *r, bool *is_over)
 {
     struct sr_error err = {0};
@@ -366,25 +388,9 @@ enum cli_exit run_open_store(struct run *r, bool *is_over)
         rc = run_lock_store(r, &err);
     }
     if (rc == SR_EBUSY) return cli_error(r->c, CLI_BUSY, &err);
-    if (rc == SR_ECORRUPT) return cli_error(r->c, CLI_STATE, &err);
-    if (rc == SR_EMISFIT) return cli_error(r->c, CLI_STATE, &err);
+    if (rc == SR_ECORRUPT || rc == SR_EMISFIT) return cli_error(r->c, CLI_STATE, &err);
     if (rc != SR_OK) return cli_error(r->c, CLI_FAILED, &err);
     run_say_begin(r);
     run_claim(r);
-    bool takes_any = (args_has(r->args, "continue") || args_has(r->args, "standby")) && !r->restore;
-    if (!takes_any && r->guard.deaths == 0) return CLI_OK;
-    struct manifest *newest = NULL;
-    rc = store_load_newest(r->store, r->c->arena, &newest, &err);
-    if (rc == SR_EABSENT) return takes_any ? run_begin_again(r) : CLI_OK;
-    if (rc == SR_ECORRUPT && takes_any && args_has(r->args, "allow-fallback")) {
-        return run_fall_back(r);
-    }
-    if (rc != SR_OK) return cli_error(r->c, CLI_STATE, &err);
-    /* Behind a crash: what this run has published, if it has. */
-    if (!takes_any && newest->lineage != r->lineage) return CLI_OK;
-    enum cli_exit settled = takes_any ? run_settle(r, &newest) : CLI_OK;
-    if (settled != CLI_OK || !newest) return settled != CLI_OK ? settled : run_begin_again(r);
-    r->restore = newest;
-    r->lineage = newest->lineage;
-    return CLI_OK;
+    return run_take_up(r);
 }
