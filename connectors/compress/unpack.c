@@ -10,6 +10,7 @@
 #include <zstd.h>
 
 #define UNPACK_GZIP_BITS (15 + 16)           /* the largest window, gzip's head and tail */
+#define ZSTD_HEAD        18u                 /* bytes of the longest head of a frame */
 #define UNPACK_ZSTD_LOG  27                  /* of the largest window: UNPACK_MEMORY_MAX */
 #define UNPACK_SOME_MAX  (UINT32_C(1) << 30) /* bytes of a call: some libraries count in 32 bits */
 
@@ -20,6 +21,9 @@ struct unpack {
     bool is_begun;   /* `gzip`, `bzip2` or `xz` holds memory */
     z_stream gzip;
     ZSTD_DCtx *zstd;
+    uint8_t head[ZSTD_HEAD]; /* of a frame of zstd: its first bytes */
+    uint32_t head_len;
+    uint64_t frame_made; /* of it */
     LZ4F_dctx *lz4;
     bz_stream bzip2;
     lzma_stream xz;
@@ -93,6 +97,8 @@ static sr_rc unpack_zstd_begin(struct unpack *u)
             return SR_ENOMEM;
         }
     }
+    u->head_len = 0;
+    u->frame_made = 0;
     size_t code = ZSTD_DCtx_reset(u->zstd, ZSTD_reset_session_only);
     return ZSTD_isError(code) ? SR_ENOMEM : SR_OK;
 }
@@ -102,11 +108,27 @@ static sr_rc unpack_zstd_step(struct unpack *u, struct unpack_step *s, bool *is_
 {
     ZSTD_inBuffer in = {s->in, s->len, 0};
     ZSTD_outBuffer out = {s->out, s->room, 0};
+    uint8_t first = u->head_len > 0 ? u->head[0] : s->len > 0 ? s->in[0] : 0;
+    /* Frames of before zstd 0.8 (1E, 22 to 27 where 28 stands today) are read by some builds of the
+     * library, and give other bytes when they come in pieces. */
+    if (first >= 0x1e && first <= 0x27) {
+        return unpack_wrong(why, "no frame of zstd 0.8 or later");
+    }
     size_t code = ZSTD_decompressStream(u->zstd, &out, &in);
     s->used = in.pos;
     s->made = out.pos;
     *is_end = code == 0;
-    return ZSTD_isError(code) ? unpack_wrong(why, ZSTD_getErrorName(code)) : SR_OK;
+    u->frame_made += out.pos;
+    for (size_t i = 0; i < in.pos && u->head_len < ZSTD_HEAD; i++) {
+        u->head[u->head_len++] = s->in[i];
+    }
+    if (ZSTD_isError(code)) {
+        return unpack_wrong(why, ZSTD_getErrorName(code));
+    }
+    /* The library looks at it only where a frame comes as a whole. */
+    unsigned long long said = *is_end ? ZSTD_getFrameContentSize(u->head, u->head_len) : 0;
+    bool is_short = *is_end && said < ZSTD_CONTENTSIZE_ERROR && said != u->frame_made;
+    return is_short ? unpack_wrong(why, "another length than the frame says") : SR_OK;
 }
 
 static void unpack_zstd_close(struct unpack *u) { (void)ZSTD_freeDCtx(u->zstd); }

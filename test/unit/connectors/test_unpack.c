@@ -189,6 +189,28 @@ START_TEST(junk_behind_a_member_is_seen)
 }
 END_TEST
 
+/* A frame of zstd 0.5, which some builds of the library still read; and one that says 61 bytes and
+ * has none. */
+START_TEST(frames_that_the_library_may_take_are_refused)
+{
+    static const struct {
+        uint8_t data[14];
+        size_t len;
+    } of[] = {
+        {{0x25, 0xb5, 0x2f, 0xfd, 4, 0x58, 0x2b, 0xe2, 8, 0xce, 0x3a, 0x60, 0x31, 0x25}, 14},
+        {{0x28, 0xb5, 0x2f, 0xfd, 0x30, 0x3d, 1, 0, 0}, 9},
+    };
+    static struct bytes from, to;
+    for (size_t k = 0; k < 2; k++) {
+        from.len = of[k].len;
+        memcpy(from.data, of[k].data, from.len);
+        for (size_t in = 1; in <= from.len; in++) {
+            ck_assert_int_eq(unpack(&from, UNPACK_ZSTD, in, 64, &to), SR_ECORRUPT);
+        }
+    }
+}
+END_TEST
+
 START_TEST(what_is_not_compressed_is_known)
 {
     static const char *const texts[] = {"", "a", "BZh9 is a name,1\n", "1,2,3,4,5,6\n", "\x1f\x8b"};
@@ -199,4 +221,5 @@ START_TEST(what_is_not_compressed_is_known)
 END_TEST
 
 UNIT_MAIN("unpack", members_are_joined_however_they_are_cut, data_cut_short_are_no_end,
-          a_flipped_byte_is_seen, junk_behind_a_member_is_seen, what_is_not_compressed_is_known)
+          a_flipped_byte_is_seen, junk_behind_a_member_is_seen,
+          frames_that_the_library_may_take_are_refused, what_is_not_compressed_is_known)
