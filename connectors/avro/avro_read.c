@@ -342,7 +342,8 @@ static bool avro_put_union(struct avro_in *in, const struct avro_plan *p, struct
     if (branch < 0 || branch >= p->children) {
         return avro_bad(in, p, "a union has no such branch");
     }
-    if ((uint32_t)branch == p->null_branch) {
+    if (p->node->child[branch].type->kind ==
+        AVRO_NULL) { /* a union may have two, though it should not */
         return avro_put_null(in, p, b, c);
     }
     return p->child[branch].fits ? avro_put(in, &p->child[branch], b, c)
