@@ -72,7 +72,6 @@ static const struct props_rule props_rules[] = {
     {"partitioner.class", PROPS_REFUSED, "write sink.partitioner: default, fixed or round-robin"},
     {"partitioner", PROPS_REFUSED, "write sink.partitioner: default, fixed or round-robin"},
     {"transactional.id", PROPS_REFUSED, "write sink.transactional-id-prefix"},
-    {"plugin.library.paths", PROPS_REFUSED, "no library is loaded on behalf of a job file"},
     {"security.providers", PROPS_REFUSED, "there is no Java to run them: leave it out"},
     {"sasl.client.callback.handler.class", PROPS_REFUSED, "there is no Java to run it: leave it out"},
     {"sasl.login.class", PROPS_REFUSED, "there is no Java to run it: leave it out"},
@@ -81,6 +80,10 @@ static const struct props_rule props_rules[] = {
     {"ssl.enabled.protocols", PROPS_REFUSED, "OpenSSL's configuration says which versions of TLS are spoken: leave it out"},
 };
 /* clang-format on */
+
+/* All that begins like it. */
+static const struct props_rule props_plugins = {"plugin.", PROPS_REFUSED,
+                                                "no code is loaded on behalf of a job file"};
 
 /* The conf while it is filled. */
 struct props {
@@ -117,7 +120,8 @@ static const struct props_rule *props_rule(const char *name)
             return &props_rules[i];
         }
     }
-    return NULL;
+    bool is_plugin = strncmp(name, props_plugins.name, strlen(props_plugins.name)) == 0;
+    return is_plugin ? &props_plugins : NULL;
 }
 
 const char *props_idle(const struct sr_pairs *written, uint32_t *i)

@@ -111,6 +111,17 @@ START_TEST(test_names_of_java_become_those_of_librdkafka)
 }
 END_TEST
 
+START_TEST(test_no_property_loads_code)
+{
+    static const struct written plugins = {{"plugin.some.paths"}, {"/x/y.so"}};
+    struct sr_error err = {0};
+    rd_kafka_conf_t *conf = rd_kafka_conf_new();
+    ck_assert_int_eq(apply(&plugins, conf, &err), SR_ECONFIG);
+    ck_assert_ptr_nonnull(strstr(err.words, "no code is loaded"));
+    rd_kafka_conf_destroy(conf);
+}
+END_TEST
+
 START_TEST(test_a_property_that_cannot_be_had_is_named_and_no_secret_is_told)
 {
     static const struct written cases[] = {
@@ -196,7 +207,7 @@ END_TEST
 
 UNIT_MAIN("kafka", test_a_position_comes_back_whole_or_not_at_all,
           test_a_login_module_is_taken_apart, test_a_text_that_is_no_login_module_is_refused,
-          test_names_of_java_become_those_of_librdkafka,
+          test_names_of_java_become_those_of_librdkafka, test_no_property_loads_code,
           test_a_property_that_cannot_be_had_is_named_and_no_secret_is_told,
           test_what_means_nothing_to_us_is_let_be_and_told,
           test_a_job_without_bootstrap_servers_is_refused)
