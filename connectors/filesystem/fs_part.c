@@ -181,13 +181,18 @@ void fs_part_done(struct fs_part *p, struct fs_part_name *name)
     fs_part_name_done(&p->name);
 }
 
-/* The path of the two that still has the part: hidden, or final when it was shown since. */
-static const char *fs_part_source(const struct sr_host *host, const struct fs_part_name *from)
+/* The path of the two that still has the part: hidden, or final when it was shown since. That it
+ * cannot be told is an error: nobody may take it for a part that is gone. */
+static sr_rc fs_part_source(const struct sr_host *host, const struct fs_part_name *from,
+                            const char **source, struct sr_error *err)
 {
     struct sr_stat stat;
-    struct sr_error ignored;
-    sr_rc rc = host->files->stat(host->files, from->hidden, &stat, &ignored);
-    return rc == SR_EABSENT ? from->final : from->hidden;
+    sr_rc rc = host->files->stat(host->files, from->hidden, &stat, err);
+    if (rc != SR_OK && rc != SR_EABSENT) {
+        return rc;
+    }
+    *source = rc == SR_EABSENT ? from->final : from->hidden;
+    return SR_OK;
 }
 
 static sr_rc fs_part_copy_bytes(struct fs_part *p, struct sr_file *in, uint64_t length,
@@ -222,10 +227,15 @@ static sr_rc fs_part_copy_bytes(struct fs_part *p, struct sr_file *in, uint64_t 
 sr_rc fs_part_copy(struct fs_part *p, const struct sr_host *host, struct fs_part_name name,
                    const struct fs_part_name *from, struct sr_error *err)
 {
-    const char *source = fs_part_source(host, from);
+    const char *source = NULL;
     struct sr_file *in = NULL;
     sr_rc rc = fs_part_create(p, host, name, err);
     if (rc != SR_OK) {
+        return rc;
+    }
+    rc = fs_part_source(host, from, &source, err);
+    if (rc != SR_OK) {
+        fs_part_done(p, NULL);
         return rc;
     }
     rc = host->files->open(host->files, source, SR_FILE_READ, &in, err);

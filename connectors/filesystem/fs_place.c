@@ -51,6 +51,7 @@ sr_rc fs_place_probe(struct fs_place *p, struct sr_error *err)
         path ? files->open(files, path, SR_FILE_WRITE | SR_FILE_CREATE | SR_FILE_EXCLUSIVE, &f, err)
              : fs_place_no_memory(p, err);
     if (rc == SR_OK) {
+        p->has_new_names = true; /* the directory may remember it until it is synced */
         rc = files->write(f, "probe", 5, 0, err);
         (void)files->close(f, NULL);
         /* One that stays would be left to the next attempt, and there may be none. */

@@ -29,7 +29,7 @@ struct fs_place {
     uint32_t part;
     uint64_t next; /* number of the next part */
     bool is_plain;
-    bool has_new_names; /* since the directory was synced */
+    bool has_new_names; /* or lost ones, since the directory was synced */
     uint32_t mode, user, group;
 };
 

@@ -535,6 +535,9 @@ static enum life_end life_judge(struct life *l, enum run_end end, const struct s
         if (err->rc == SR_ECORRUPT && world_has_rot(w)) {
             return LIFE_ROTTEN;
         }
+        if (err->rc == SR_ECORRUPT && w->is_incurable) {
+            return LIFE_INCURABLE;
+        }
         if (err->rc == SR_EFENCED && life_may_fence_itself(w)) {
             return LIFE_GAVE_UP;
         }
@@ -561,6 +564,9 @@ static enum life_end life_judge_opening(struct life *l)
     }
     if (world_has_rot(w)) {
         return LIFE_ROTTEN; /* whatever it takes the bad byte for */
+    }
+    if (l->opened == SR_ECORRUPT && w->is_incurable) {
+        return LIFE_INCURABLE;
     }
     if (l->opened == SR_ECORRUPT || l->opened == SR_EFENCED || l->opened == SR_EBUSY ||
         w->is_calm) {

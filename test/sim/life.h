@@ -14,6 +14,7 @@ enum life_end {
     LIFE_SUSPENDED, /* with a last checkpoint */
     LIFE_STOPPED,   /* with a savepoint: the next life begins from it */
     LIFE_ROTTEN,    /* refused what is stored as damaged, which it is: rot was injected */
+    LIFE_INCURABLE, /* the same, and the rot could not be taken back exactly */
     LIFE_GAVE_UP,   /* ended by an error that a new process may get over */
     LIFE_FINISHED,
     LIFE_BROKEN /* world_fail was called */

@@ -178,6 +178,7 @@ static uint32_t world_find_file(struct world *w, const char *dir, uint32_t n, ch
 }
 
 #define WORLD_AROUND 8u
+#define WORLD_PAGE   4096u /* of SQLite */
 
 static void world_look_around(const uint8_t *bytes, uint64_t size, struct rot *rot)
 {
@@ -185,6 +186,12 @@ static void world_look_around(const uint8_t *bytes, uint64_t size, struct rot *r
     uint64_t to = size - rot->at <= WORLD_AROUND ? size : rot->at + WORLD_AROUND + 1;
     rot->before = hash64(bytes + from, rot->at - from, 1);
     rot->behind = hash64(bytes + rot->at + 1, to - rot->at - 1, 2);
+}
+
+static uint64_t world_page(const uint8_t *bytes, uint64_t size, uint64_t at)
+{
+    uint64_t from = at - at % WORLD_PAGE;
+    return hash64(bytes + from, size - from < WORLD_PAGE ? size - from : WORLD_PAGE, 3);
 }
 
 /* Is it the byte that went bad, and not one that was written since and is like it? */
@@ -261,6 +268,8 @@ void world_rot(struct world *w)
     rot.good = bytes[rot.at];
     rot.bad = rot.good ^ (uint8_t)(1u << world_below(w, 8));
     world_set_byte(w, &rot, rot.good, rot.bad);
+    bytes = disk_bytes(w->disk, rot.path, &size);
+    rot.page = world_page(bytes, size, rot.at);
     world_trace(w, rot.path, rot.at, rot.bad);
     w->rot[w->rots++] = rot;
 }
@@ -275,6 +284,15 @@ static void world_roll_back(void)
     (void)sqlite3_close(db);
 }
 
+/* Rows are moved within their pages, and to others, when what is beside them goes. */
+static bool world_is_curable(const struct world *w, const struct rot *rot)
+{
+    uint64_t size = 0;
+    const uint8_t *now = disk_bytes(w->disk, rot->path, &size);
+    return strcmp(rot->path, "/ck/store.db") != 0 || !now || rot->at >= size ||
+           world_page(now, size, rot->at) == rot->page;
+}
+
 void world_heal(struct world *w)
 {
     uint64_t size = 0;
@@ -284,6 +302,7 @@ void world_heal(struct world *w)
     }
     while (w->rots > 0) {
         const struct rot *rot = &w->rot[--w->rots];
+        w->is_incurable = w->is_incurable || !world_is_curable(w, rot);
         world_set_byte(w, rot, rot->bad, rot->good);
         world_trace(w, "healed", rot->at, 0);
     }

@@ -30,6 +30,7 @@ struct rot {
     uint64_t at;
     uint8_t good, bad;
     uint64_t before, behind; /* hashes of its neighbours: something else may be written there */
+    uint64_t page;           /* hash of the page around it, with it */
 };
 
 /* Rows of the remote service, as texts, and what it has applied. */
@@ -58,6 +59,7 @@ struct world {
     bool seizes;        /* who is born takes the lock away from one that does not move */
     bool is_zombie;     /* who is stepped was replaced: it may not publish */
     bool was_haunted;   /* such a one has left behind what it liked */
+    bool is_incurable;  /* a bad byte was written on, with its page, to who knows where */
     uint32_t die_at;    /* crash point to die at; WORLD_POINTS_MAX: none */
     uint32_t die_skip;  /* times to pass it before */
     uint64_t trace;     /* hash of everything that happened */
@@ -79,7 +81,8 @@ bool world_chance(struct world *w, uint32_t ppm); /* never when calm */
 bool world_is_dead(const struct world *w);
 void world_restart(struct world *w); /* after a crash; nothing of the old process may be open */
 void world_die(struct world *w, const char *where);
-/* Lets a byte of what is stored go bad; and makes all of them good again. */
+/* Lets a byte of what is stored go bad; and makes all of them good again, but for one in a page
+ * that SQLite has written anew since, which moves rows about: the store is incurable then. */
 void world_rot(struct world *w);
 bool world_has_rot(const struct world *w);
 void world_heal(struct world *w);
