@@ -73,14 +73,14 @@ class Place:
         self.children.append(child)
         return child
 
-    def kafka(self, settings=None):
+    def kafka(self, settings=None, proxy=None):
         """A real broker that serves. Without settings all tests of this run share it: topics with names of their own,
         and leave it running. With settings (of the broker) it is this test's, and may be killed."""
         try:
             if settings is None and "kafka" in SHARED:
                 return SHARED["kafka"]
             where = tempfile.mkdtemp(prefix="sr-kafka-")
-            broker = kafka.Broker(where, settings)
+            broker = kafka.Broker(where, settings, proxy=proxy)
             (SHARED if settings is None else self.brokers)["kafka" if settings is None else where] = broker
             broker.open()
             return broker

@@ -64,7 +64,7 @@ logger.config.level=WARN
 # A killed broker may register again only when its old session is over: the defaults make tests slow.
 SETTINGS = {
     "process.roles": "broker,controller", "node.id": "1", "controller.listener.names": "CONTROLLER",
-    "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SECURE:SASL_SSL",
+    "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SECURE:SASL_SSL,BEHIND:PLAINTEXT",
     "inter.broker.listener.name": "PLAINTEXT", "auto.create.topics.enable": "false",
     "offsets.topic.replication.factor": "1", "offsets.topic.num.partitions": "4",
     "transaction.state.log.replication.factor": "1", "transaction.state.log.min.isr": "1",
@@ -173,8 +173,10 @@ def free_ports(count):
 
 
 class Broker:
-    def __init__(self, directory, settings=None, heap=384, jvm=()):
+    def __init__(self, directory, settings=None, heap=384, jvm=(), proxy=None):
+        """`proxy` (kafka_proxy.py) gets a listener of its own, whose clients are told the proxy's address."""
         self.dir, self.settings, self.heap, self.jvm = pathlib.Path(directory), dict(settings or {}), heap, list(jvm)
+        self.proxy = proxy
         self.ports, self.process, self.tool_path = None, None, None
 
     def __enter__(self):
@@ -191,7 +193,7 @@ class Broker:
         if not self.jvm:
             prepare()
         for _ in range(5):
-            self.ports = free_ports(3)
+            self.ports = free_ports(4)
             self._make()
             try:
                 return self.start()
@@ -214,12 +216,16 @@ class Broker:
             (self.dir / "server.pem").write_text((self.dir / "key.pem").read_text() + self.ca.read_text())
 
     def _configure(self):
-        plain, control, secure = self.ports
+        plain, control, secure, behind = self.ports
+        if self.proxy is not None:
+            self.proxy.lead_to(behind)
         jaas = "org.apache.kafka.common.security"
         users = " ".join(f'user_{user}="{word}"' for user, word in USERS.items())
         conf = {**SETTINGS, "log.dirs": self.dir / "data", "controller.quorum.voters": f"1@127.0.0.1:{control}",
-                "listeners": f"PLAINTEXT://127.0.0.1:{plain},CONTROLLER://127.0.0.1:{control},SECURE://127.0.0.1:{secure}",
-                "advertised.listeners": f"PLAINTEXT://127.0.0.1:{plain},SECURE://127.0.0.1:{secure}",
+                "listeners": f"PLAINTEXT://127.0.0.1:{plain},CONTROLLER://127.0.0.1:{control},SECURE://127.0.0.1:{secure}"
+                             + (f",BEHIND://127.0.0.1:{behind}" if self.proxy else ""),
+                "advertised.listeners": f"PLAINTEXT://127.0.0.1:{plain},SECURE://127.0.0.1:{secure}"
+                                        + (f",BEHIND://{self.proxy.bootstrap}" if self.proxy else ""),
                 "ssl.keystore.location": self.dir / "server.pem",
                 "listener.name.secure.scram-sha-256.sasl.jaas.config": f"{jaas}.scram.ScramLoginModule required;",
                 "listener.name.secure.scram-sha-512.sasl.jaas.config": f"{jaas}.scram.ScramLoginModule required;",
@@ -348,6 +354,17 @@ class Broker:
 
     def group_delete(self, name):
         self.tool("group-delete", name)
+
+    def groups(self):
+        return [row["group"] for row in self.tool("groups")]
+
+    def group_alter(self, name, topic, partition, offset):
+        """As by somebody who resets the group's position."""
+        self.tool("group-alter", name, topic, partition, offset)
+
+    def join(self, name, topic, seconds):
+        """A consumer that is a member of the group, for so long; returns when it has left."""
+        self.tool("join", name, topic, seconds)
 
     def allow(self, user, kind, name, operation):
         """User may do `operation` (read, write, describe, all ...) with the topic, group or transactional-id."""

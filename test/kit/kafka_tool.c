@@ -5,7 +5,9 @@
  *   create TOPIC PARTITIONS [KEY=VALUE...]   delete TOPIC            grow TOPIC PARTITIONS
  *   alter TOPIC [KEY=VALUE...]               forget TOPIC PARTITION OFFSET
  *   topics                                   ends TOPIC
- *   group GROUP TOPIC                        group-delete GROUP
+ *   group GROUP TOPIC                        group-delete GROUP      groups
+ *   group-alter GROUP TOPIC PARTITION OFFSET
+ *   join GROUP TOPIC SECONDS                 as one of its members, that reads and commits
  *   allow USER topic|group|cluster NAME OPERATION
  *   put TOPIC [CLIENT-KEY=VALUE...]          reads JSON lines: partition, key, value, headers,
  *                                            timestamp; with transactional.id=ID each transaction
@@ -22,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 #include <unistd.h>
 
 #define WAIT_MS 60000
@@ -372,6 +375,68 @@ static void group(const char *bootstrap, int count, char **args)
     (void)rd_kafka_consumer_close(rk);
 }
 
+static void groups(const char *bootstrap, int count, char **args)
+{
+    (void)count;
+    (void)args;
+    rd_kafka_t *rk = client(RD_KAFKA_PRODUCER, bootstrap, NULL, 0);
+    const struct rd_kafka_group_list *list = NULL;
+    rd_kafka_resp_err_t err = rd_kafka_list_groups(rk, NULL, &list, WAIT_MS);
+    if (err) {
+        die("%s", rd_kafka_err2str(err));
+    }
+    for (int i = 0; i < list->group_cnt; i++) {
+        answer(json_pack("{s:s, s:s}", "group", list->groups[i].group, "state",
+                         list->groups[i].state));
+    }
+    rd_kafka_group_list_destroy(list);
+    rd_kafka_destroy(rk);
+}
+
+static void group_alter(const char *bootstrap, int count, char **args)
+{
+    (void)count;
+    char setting[300];
+    (void)snprintf(setting, sizeof(setting), "group.id=%s", args[0]);
+    char *settings[] = {setting};
+    rd_kafka_t *rk = client(RD_KAFKA_CONSUMER, bootstrap, settings, 1);
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_topic_partition_list_add(list, args[1], (int32_t)strtol(args[2], NULL, 10))->offset =
+        strtoll(args[3], NULL, 10);
+    rd_kafka_resp_err_t err = rd_kafka_commit(rk, list, 0);
+    err = err ? err : list->elems[0].err;
+    if (err) {
+        die("%s", rd_kafka_err2str(err));
+    }
+    rd_kafka_topic_partition_list_destroy(list);
+    (void)rd_kafka_consumer_close(rk);
+}
+
+static void join(const char *bootstrap, int count, char **args)
+{
+    (void)count;
+    char setting[300];
+    (void)snprintf(setting, sizeof(setting), "group.id=%s", args[0]);
+    char reset[] = "auto.offset.reset=earliest", commit[] = "auto.commit.interval.ms=100";
+    char *settings[] = {setting, reset, commit};
+    rd_kafka_t *rk = client(RD_KAFKA_CONSUMER, bootstrap, settings, 3);
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    (void)rd_kafka_topic_partition_list_add(list, args[1], RD_KAFKA_PARTITION_UA);
+    rd_kafka_resp_err_t err = rd_kafka_subscribe(rk, list);
+    if (err) {
+        die("%s", rd_kafka_err2str(err));
+    }
+    time_t end = time(NULL) + strtol(args[2], NULL, 10);
+    while (time(NULL) < end) {
+        rd_kafka_message_t *m = rd_kafka_consumer_poll(rk, 100);
+        if (m) {
+            rd_kafka_message_destroy(m);
+        }
+    }
+    rd_kafka_topic_partition_list_destroy(list);
+    (void)rd_kafka_consumer_close(rk);
+}
+
 /* --- Records -------------------------------------------------------------------------------- */
 
 static void bytes_into(json_t *object, const char *name, const void *data, size_t len)
@@ -609,10 +674,21 @@ static const struct {
     const char *name;
     int least; /* arguments */
     void (*run)(const char *bootstrap, int count, char **args);
-} commands[] = {{"create", 2, create}, {"delete", 1, delete}, {"grow", 2, grow},
-                {"alter", 1, alter},   {"forget", 3, forget}, {"topics", 0, topics},
-                {"ends", 1, ends},     {"group", 2, group},   {"group-delete", 1, group_delete},
-                {"allow", 4, allow},   {"put", 1, put},       {"dump", 1, dump}};
+} commands[] = {{"create", 2, create},
+                {"delete", 1, delete},
+                {"grow", 2, grow},
+                {"alter", 1, alter},
+                {"forget", 3, forget},
+                {"topics", 0, topics},
+                {"ends", 1, ends},
+                {"group", 2, group},
+                {"group-delete", 1, group_delete},
+                {"groups", 0, groups},
+                {"group-alter", 4, group_alter},
+                {"join", 3, join},
+                {"allow", 4, allow},
+                {"put", 1, put},
+                {"dump", 1, dump}};
 
 int main(int argc, char **argv)
 {
