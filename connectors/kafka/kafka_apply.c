@@ -76,6 +76,8 @@ static sr_rc apply_do_open(struct apply *a, struct sr_error *err)
                                       .properties = &h->conf->properties,
                                       .group = h->group,
                                       .topic = h->topic,
+                                      .way_out = "so nobody can tell which rows were written; "
+                                                 "--fresh begins again, and writes them again",
                                       .is_stopped = &a->is_stopped};
     apply_does(a, "the marker is read");
     rc = rc == SR_OK ? kafka_marker_read(&reader, &a->found, err) : rc;

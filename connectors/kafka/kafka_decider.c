@@ -9,6 +9,8 @@
 
 #define KAFKA_DECIDER_SLOTS   2u
 #define KAFKA_DECIDER_STEP_MS 1000 /* of one call of librdkafka, so that it can be given up */
+#define KAFKA_DECIDER_WAY_OUT \
+    "keep others away from it and delete it; the rows then tell what was written"
 
 /* One piece of work on a thread of its own. */
 struct kafka_job {
@@ -251,6 +253,7 @@ static sr_rc kafka_decider_do_recover(struct kafka_decider *d, struct kafka_job 
                                    .properties = &d->conf.properties,
                                    .group = d->id,
                                    .topic = d->conf.topics.item[0],
+                                   .way_out = KAFKA_DECIDER_WAY_OUT,
                                    .is_stopped = &d->is_stopped};
     return rc == SR_OK ? kafka_marker_read(&how, &j->marker, err) : rc;
 }
@@ -262,6 +265,7 @@ static sr_rc kafka_decider_do_look(struct kafka_decider *d, struct kafka_job *j,
                                    .properties = &d->conf.properties,
                                    .group = d->id,
                                    .topic = d->conf.topics.item[0],
+                                   .way_out = KAFKA_DECIDER_WAY_OUT,
                                    .is_stopped = &d->is_stopped};
     return kafka_marker_look(&how, j->evidence, &j->found, err);
 }

@@ -78,8 +78,9 @@ static sr_rc kafka_marker_parse(const struct kafka_reader_how *how,
         }
     }
     return how->host->fail(how->host, err, SR_EMISFIT,
-                           "kafka: consumer group '%s' holds what this job did not write there",
-                           how->group);
+                           "kafka: consumer group '%s' holds what this job did not write there "
+                           "(somebody reset it, or consumes by it): %s",
+                           how->group, how->way_out);
 }
 
 sr_rc kafka_marker_read(const struct kafka_reader_how *how, struct sr_marker *out,

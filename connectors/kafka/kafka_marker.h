@@ -23,6 +23,7 @@ struct kafka_reader_how {
     const struct sr_host *host;
     const struct sr_pairs *properties;
     const char *group, *topic;
+    const char *way_out;     /* for people, where the group holds what is not ours */
     atomic_bool *is_stopped; /* relaxed: give up */
 };
 

@@ -242,7 +242,7 @@ static sr_rc kafka_redo_look(struct kafka_redo *r, struct sr_error *err)
         return r->host->fail(r->host, err, SR_EMISFIT,
                              "kafka: consumer group '%s', which says what was written, is gone "
                              "(deleted, or expired): nobody can tell whether checkpoint %" PRIu64
-                             " is in the topics",
+                             " is in the topics; --fresh begins again, and writes all again",
                              r->group, r->mark.checkpoint);
     }
     return r->apply.is_applied || r->reader.host

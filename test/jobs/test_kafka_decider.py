@@ -3,12 +3,13 @@ import pathlib
 import shutil
 from signal import SIGCONT
 
+import kafka_proxy
 from harness import SIGKILL, ok, test, wait_for
 
 ROWS = 3000
 
 
-def job(p, broker, name, sink="", top="", rows=ROWS, topic=None, rate=0):
+def job(p, broker, name, sink="", top="", rows=ROWS, topic=None, rate=0, bootstrap=None):
     """The numbers from 0 on, from a file, into a topic, in the order of the file."""
     p.write(f"{name}.csv", "".join(f"{i}\n" for i in range(rows)))
     return p.write(f"{name}.yaml", f"""
@@ -28,7 +29,7 @@ sinks:
     connector: kafka
     topic: {topic or name}
     format: raw
-    properties.bootstrap.servers: '{broker.bootstrap}'
+    properties.bootstrap.servers: '{bootstrap or broker.bootstrap}'
     sink.delivery-guarantee: exactly-once
     sink.transactional-id-prefix: {name}
 {sink}
@@ -215,3 +216,33 @@ def status_shows_what_is_pending_while_the_broker_is_away(p):
     _, err = child.communicate(timeout=60)
     assert child.returncode == 0, err
     assert numbers(broker, "decided-away") == list(range(ROWS)), err
+
+
+@test
+def a_marker_that_others_wrote_over_is_told_and_without_it_the_rows_tell(p):
+    broker = p.kafka()
+    broker.create("overwritten", 1)
+    path = job(p, broker, "overwritten", rate=3000)
+    ok(p.run("run", path, env={"STREAMRUN_REHEARSE": "run: decided:3"}), -SIGKILL)
+    group = next(name for name in broker.groups() if name.startswith("overwritten-"))
+    broker.group_alter(group, "overwritten", 0, 7)
+    refused = ok(p.run("run", path, "--continue"), 4).stderr
+    assert b"somebody reset it, or consumes by it" in refused and b"delete it" in refused, refused
+    broker.group_delete(group)
+    ok(p.run("run", path, "--continue"))
+    assert numbers(broker, "overwritten") == list(range(ROWS))
+
+
+@test
+def a_commit_that_comes_late_is_of_no_later_transaction(p):
+    """Its request is held in the network until rows of the next transaction of that id are there: the broker refuses it."""
+    proxy = kafka_proxy.Proxy()
+    broker = p.kafka({"log.retention.hours": "2"}, proxy=proxy)
+    for nth, name in ((1, "late-base"), (2, "late-rows")):
+        broker.create(name, 1)
+        proxy.late.clear()
+        proxy.hold(nth)
+        done = ok(p.run("run", job(p, broker, name, rows=1500, rate=1000, bootstrap=proxy.bootstrap)))
+        assert proxy.late == [47], (name, proxy.late, done.stderr)
+        assert numbers(broker, name) == list(range(1500)), done.stderr
+    proxy.close()
