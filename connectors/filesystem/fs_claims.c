@@ -87,63 +87,87 @@ int fs_found_compare_inodes(const void *a, const void *b)
     return x->stat.inode < y->stat.inode ? -1 : x->stat.inode > y->stat.inode;
 }
 
-/* Does an open file hold what the split has read? What cannot be read does not. */
-static bool fs_claim_fits(const struct fs_split *s, struct fs_input *in, uint64_t size_bytes)
+/* Does an open file hold what the split has read? */
+static sr_rc fs_claim_fits(const struct fs_split *s, struct fs_input *in, uint64_t size_bytes,
+                           bool *fits, struct sr_error *err)
 {
-    bool fits = false;
-    struct sr_error ignored;
-    return (fs_input_is_packed(in) || size_bytes >= s->offset) &&
-           fs_print_fits(in, s, &fits, &ignored) == SR_OK && fits;
+    *fits = false;
+    return fs_input_is_packed(in) || size_bytes >= s->offset ? fs_print_fits(in, s, fits, err)
+                                                             : SR_OK;
 }
 
-static bool fs_claim_is_at(const struct fs_split *s, const struct sr_host *host,
-                           const struct fs_found *at)
+/* A file at fault does not. */
+static sr_rc fs_claim_is_at(const struct fs_split *s, const struct sr_host *host,
+                            const struct fs_found *at, bool *is_at, struct sr_error *err)
 {
     struct fs_input in;
-    struct sr_error ignored;
-    bool is_at = fs_input_open(&in, host, at->path, &ignored) == SR_OK &&
-                 fs_claim_fits(s, &in, at->stat.size_bytes);
+    *is_at = false;
+    sr_rc rc = fs_input_open(&in, host, at->path, err);
+    rc = rc == SR_OK ? fs_claim_fits(s, &in, at->stat.size_bytes, is_at, err) : rc;
     fs_input_close(&in);
-    return is_at;
+    return fs_input_is_at_fault(rc) ? SR_OK : rc;
 }
 
-static enum fs_newness fs_claim_match(struct fs_split *s, struct fs_input *in,
-                                      const struct fs_list *l, const struct fs_found *file)
+/* Of a file that fits, and is not the claim's own: what is where that was? */
+static sr_rc fs_claim_compare(struct fs_split *s, const struct sr_host *host,
+                              const struct fs_list *l, const struct fs_found *file,
+                              enum fs_newness *out, struct sr_error *err)
+{
+    struct fs_found key = {.stat = {.device = s->file.device, .inode = s->file.inode}};
+    const struct fs_found *now =
+        bsearch(&key, l->item, l->count, sizeof(key), fs_found_compare_inodes);
+    bool is_at = false, is_part = false;
+    if (!now) {
+        return SR_OK; /* gone, and not cut */
+    }
+    sr_rc rc = fs_claim_is_at(s, host, now, &is_at, err);
+    if (rc == SR_OK && is_at) {
+        rc = fs_print_is_part(host, file, now->path, &is_part, err);
+        *out = is_part ? FS_COPY_MAYBE : FS_NEW;
+        return rc;
+    }
+    if (rc == SR_OK) {
+        s->file.device = file->stat.device;
+        s->file.inode = file->stat.inode;
+        *out = FS_COPY;
+    }
+    return rc;
+}
+
+static sr_rc fs_claim_match(struct fs_split *s, struct fs_input *in, const struct fs_list *l,
+                            const struct fs_found *file, enum fs_newness *out, struct sr_error *err)
 {
     bool is_own = s->file.device == file->stat.device && s->file.inode == file->stat.inode;
     bool may_be =
         is_own || (strcmp(s->path, file->path) != 0 && fs_known_is_related(s->path, file->path));
-    if (s->file.head.bytes == 0 || !may_be || !fs_claim_fits(s, in, file->stat.size_bytes)) {
-        return FS_NEW;
+    *out = FS_NEW;
+    if (s->file.head.bytes == 0 || !may_be) {
+        return SR_OK;
+    }
+    bool fits = false;
+    sr_rc rc = fs_claim_fits(s, in, file->stat.size_bytes, &fits, err);
+    if (rc != SR_OK || !fits) {
+        return fs_input_is_at_fault(rc) ? SR_OK : rc;
     }
     if (is_own) {
-        return FS_COPY; /* the reader found it first */
+        *out = FS_COPY; /* the reader found it first */
+        return SR_OK;
     }
-    struct fs_found key = {.stat = {.device = s->file.device, .inode = s->file.inode}};
-    const struct fs_found *now =
-        bsearch(&key, l->item, l->count, sizeof(key), fs_found_compare_inodes);
-    if (!now) {
-        return FS_NEW; /* gone, and not cut */
-    }
-    if (fs_claim_is_at(s, in->host, now)) {
-        return fs_print_is_part(in->host, file, now->path) ? FS_COPY_MAYBE : FS_NEW;
-    }
-    s->file.device = file->stat.device;
-    s->file.inode = file->stat.inode;
-    return FS_COPY;
+    return fs_claim_compare(s, in->host, l, file, out, err);
 }
 
-enum fs_newness fs_claims_match(struct fs_claims *c, const struct sr_host *host,
-                                const struct fs_list *l, const struct fs_found *file)
+sr_rc fs_claims_match(struct fs_claims *c, const struct sr_host *host, const struct fs_list *l,
+                      const struct fs_found *file, enum fs_newness *out, struct sr_error *err)
 {
     struct fs_input in;
-    struct sr_error ignored; /* its reader tells, if it is given to one */
-    enum fs_newness newness = FS_NEW;
-    bool is_open = fs_input_open(&in, host, file->path, &ignored) == SR_OK;
-    for (uint32_t i = 0; is_open && i < c->count && newness != FS_COPY; i++) {
-        enum fs_newness as = fs_claim_match(&c->item[i].split, &in, l, file);
-        newness = as != FS_NEW ? as : newness;
+    *out = FS_NEW;
+    sr_rc rc = fs_input_open(&in, host, file->path, err);
+    bool is_open = rc == SR_OK;
+    for (uint32_t i = 0; is_open && rc == SR_OK && i < c->count && *out != FS_COPY; i++) {
+        enum fs_newness as = FS_NEW;
+        rc = fs_claim_match(&c->item[i].split, &in, l, file, &as, err);
+        *out = as != FS_NEW ? as : *out;
     }
     fs_input_close(&in);
-    return newness;
+    return fs_input_is_at_fault(rc) ? SR_OK : rc; /* its reader tells, if it is given to one */
 }

@@ -26,9 +26,9 @@ enum fs_newness { FS_NEW, FS_COPY, FS_COPY_MAYBE };
 
 /* Is `file` the copy of what is claimed? Maybe, where the claim's own file still holds it: it may
  * be about to be cut. The copy of a claim is its file from then on. The list is in order of
- * devices and inodes. */
-enum fs_newness fs_claims_match(struct fs_claims *c, const struct sr_host *host,
-                                const struct fs_list *l, const struct fs_found *file);
+ * devices and inodes. What is at fault (fs_input_is_at_fault) is new. */
+sr_rc fs_claims_match(struct fs_claims *c, const struct sr_host *host, const struct fs_list *l,
+                      const struct fs_found *file, enum fs_newness *out, struct sr_error *err);
 
 /* Orders struct fs_found by device and inode. */
 int fs_found_compare_inodes(const void *a, const void *b);

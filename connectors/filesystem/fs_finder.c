@@ -129,27 +129,26 @@ static bool fs_finder_is_deflate(const char *path)
     return dot && strcasecmp(dot, ".deflate") == 0;
 }
 
-/* What cannot be opened is told by the reader. */
-static bool fs_finder_is_packed(const struct fs_finder *f, const char *path)
-{
-    struct fs_input input;
-    struct sr_error ignored;
-    bool is_packed =
-        fs_input_open(&input, f->host, path, &ignored) == SR_OK && fs_input_is_packed(&input);
-    fs_input_close(&input);
-    return is_packed;
-}
-
-static struct fs_print fs_finder_head(const struct fs_finder *f, const char *path)
+/* What is at fault is not: its reader tells. */
+static sr_rc fs_finder_is_packed(const struct fs_finder *f, const char *path, bool *is_packed,
+                                 struct sr_error *err)
 {
     struct fs_input in;
-    struct fs_print head = {0};
-    struct sr_error ignored; /* its reader tells */
-    if (fs_input_open(&in, f->host, path, &ignored) == SR_OK) {
-        (void)fs_print_take(&in, 0, FS_PRINT_BYTES, &head, &ignored);
-    }
+    sr_rc rc = fs_input_open(&in, f->host, path, err);
+    *is_packed = rc == SR_OK && fs_input_is_packed(&in);
     fs_input_close(&in);
-    return head;
+    return fs_input_is_at_fault(rc) ? SR_OK : rc;
+}
+
+/* That of what is at fault is empty: its reader tells. */
+static sr_rc fs_finder_head(const struct fs_finder *f, const char *path, struct fs_print *head,
+                            struct sr_error *err)
+{
+    struct fs_input in;
+    sr_rc rc = fs_input_open(&in, f->host, path, err);
+    rc = rc == SR_OK ? fs_print_take(&in, 0, FS_PRINT_BYTES, head, err) : rc;
+    fs_input_close(&in);
+    return fs_input_is_at_fault(rc) ? SR_OK : rc;
 }
 
 static struct fs_identity fs_finder_identity(const struct fs_found *file)
@@ -194,7 +193,7 @@ static sr_rc fs_finder_put(struct fs_finder *f, struct sr_splits *out, const str
 }
 
 static sr_rc fs_finder_add(struct fs_finder *f, const char *file_id, const struct fs_found *file,
-                           const uint64_t range[2], struct sr_splits *out)
+                           const uint64_t range[2], struct sr_splits *out, struct sr_error *err)
 {
     struct fs_split s = {.path = file->path,
                          .begin = range[0],
@@ -203,31 +202,38 @@ static sr_rc fs_finder_add(struct fs_finder *f, const char *file_id, const struc
                          .is_aligned = range[0] == 0,
                          .file = fs_finder_identity(file)};
     if (f->is_monitored) { /* so that its reader knows it again, wherever it is by then */
-        s.file.head = fs_finder_head(f, file->path);
+        sr_rc rc = fs_finder_head(f, file->path, &s.file.head, err);
+        if (rc != SR_OK) {
+            return rc;
+        }
     }
     char *id = fs_split_id(file_id, range[0]);
     sr_rc rc = id ? fs_finder_put(f, out, &s, id, file->stat.modified_us, NULL) : SR_ENOMEM;
     free(id);
-    return rc;
+    return rc == SR_OK ? rc : fs_finder_no_memory(f, err);
 }
 
 /* A file of lines that is not compressed is cut where it is large; the last piece of a bounded one
  * ends where the file did when it was found, that of a monitored one never. Other formats are read
  * whole. */
 static sr_rc fs_finder_cut(struct fs_finder *f, const struct fs_found *file, const char *id,
-                           uint64_t begin, struct sr_splits *out)
+                           uint64_t begin, struct sr_splits *out, struct sr_error *err)
 {
     uint64_t size = file->stat.size_bytes, piece = f->conf->split_size.bytes;
-    bool may_cut = f->may_cut && piece > 0 && size > begin && size - begin > piece &&
-                   (begin > 0 || !fs_finder_is_packed(f, file->path));
-    bool is_open = f->is_monitored || !f->may_cut || (!may_cut && begin == 0 && size > piece);
+    bool may_cut = f->may_cut && piece > 0 && size > begin && size - begin > piece;
     sr_rc rc = SR_OK;
+    if (may_cut && begin == 0) {
+        bool is_packed = false;
+        rc = fs_finder_is_packed(f, file->path, &is_packed, err);
+        may_cut = !is_packed;
+    }
+    bool is_open = f->is_monitored || !f->may_cut || (!may_cut && begin == 0 && size > piece);
     while (rc == SR_OK && may_cut && size - begin > piece) {
-        rc = fs_finder_add(f, id, file, (uint64_t[]){begin, begin + piece}, out);
+        rc = fs_finder_add(f, id, file, (uint64_t[]){begin, begin + piece}, out, err);
         begin += piece;
     }
     uint64_t last[] = {begin, is_open ? FS_SPLIT_OPEN : size};
-    return rc == SR_OK ? fs_finder_add(f, id, file, last, out) : rc;
+    return rc == SR_OK ? fs_finder_add(f, id, file, last, out, err) : rc;
 }
 
 /* An id that no file had yet: its path, if it can be. The caller frees it; NULL: out of memory. */
@@ -257,9 +263,9 @@ static sr_rc fs_finder_name(struct fs_finder *f, const struct fs_found *file, st
                        file->path);
     }
     char *id = fs_finder_new_id(f, file->path);
-    sr_rc rc = id ? fs_finder_cut(f, file, id, 0, out) : SR_ENOMEM;
+    sr_rc rc = id ? fs_finder_cut(f, file, id, 0, out, err) : fs_finder_no_memory(f, err);
     free(id);
-    return rc == SR_OK ? rc : fs_finder_no_memory(f, err);
+    return rc;
 }
 
 /* --- What earlier runs read ------------------------------------------------------------------- */
@@ -370,21 +376,19 @@ static sr_rc fs_finder_resume_piece(struct fs_finder *f, const struct fs_past *p
     return fs_finder_put(f, out, &s, piece->id, p->now->stat.modified_us, piece);
 }
 
-static sr_rc fs_finder_resume(struct fs_finder *f, const struct fs_past *p, struct sr_splits *out)
+static sr_rc fs_finder_resume(struct fs_finder *f, const struct fs_past *p, struct sr_splits *out,
+                              struct sr_error *err)
 {
-    if (!p->now) {
-        return fs_finder_lose(f, p, out);
-    }
     uint64_t next = 0;
-    sr_rc rc = fs_finder_keep_id(f, p);
-    for (uint32_t i = 0; rc == SR_OK && i < p->pieces; i++) {
+    sr_rc rc = p->now ? fs_finder_keep_id(f, p) : fs_finder_lose(f, p, out);
+    for (uint32_t i = 0; p->now && rc == SR_OK && i < p->pieces; i++) {
         rc = fs_finder_resume_piece(f, p, i, out, &next);
     }
-    if (rc != SR_OK || next == 0) {
-        return rc;
+    char *id = rc == SR_OK && next > 0 ? strndup(p->piece[0].id, p->piece[0].id_file) : NULL;
+    if (rc != SR_OK || (next > 0 && !id)) {
+        return fs_finder_no_memory(f, err);
     }
-    char *id = strndup(p->piece[0].id, p->piece[0].id_file);
-    rc = id ? fs_finder_cut(f, p->now, id, next, out) : SR_ENOMEM;
+    rc = next > 0 ? fs_finder_cut(f, p->now, id, next, out, err) : SR_OK;
     free(id);
     return rc;
 }
@@ -392,18 +396,20 @@ static sr_rc fs_finder_resume(struct fs_finder *f, const struct fs_past *p, stru
 static sr_rc fs_finder_resume_all(struct fs_finder *f, const struct fs_list *l, bool *is_taken,
                                   bool *is_left, struct sr_splits *out, struct sr_error *err)
 {
-    sr_rc rc = fs_known_settle(&f->known);
-    rc = rc == SR_OK ? fs_known_match(&f->known, l, is_taken) : rc;
+    sr_rc rc = fs_known_settle(&f->known) == SR_OK ? SR_OK : fs_finder_no_memory(f, err);
+    rc = rc == SR_OK ? fs_known_match(&f->known, l, is_taken, err) : rc;
     for (size_t i = 0; rc == SR_OK && i < l->count; i++) {
         bool is_fresh = fs_finder_quiet_us(f, &l->item[i]) <= FS_COPYING_US;
-        is_left[i] = !is_taken[i] && is_fresh && fs_known_is_copying(&f->known, &l->item[i]);
+        if (!is_taken[i] && is_fresh) {
+            rc = fs_known_is_copying(&f->known, &l->item[i], &is_left[i], err);
+        }
     }
     for (uint32_t i = 0; rc == SR_OK && i < f->known.pasts; i++) {
-        rc = fs_finder_resume(f, &f->known.past[i], out);
+        rc = fs_finder_resume(f, &f->known.past[i], out, err);
     }
     fs_known_done(&f->known);
     f->known.host = f->host;
-    return rc == SR_OK ? rc : fs_finder_no_memory(f, err);
+    return rc;
 }
 
 /* --- Following -------------------------------------------------------------------------------- */
@@ -450,10 +456,12 @@ static sr_rc fs_finder_remember(struct fs_finder *f, struct fs_list *l, const bo
 }
 
 /* Does the file hold what a followed one of a related name has at its beginning now? */
-static bool fs_finder_is_copying(const struct fs_finder *f, const struct fs_list *l,
-                                 const struct fs_found *file)
+static sr_rc fs_finder_is_copying(const struct fs_finder *f, const struct fs_list *l,
+                                  const struct fs_found *file, bool *is_copying,
+                                  struct sr_error *err)
 {
-    for (uint32_t i = 0; i < f->names; i++) {
+    sr_rc rc = SR_OK;
+    for (uint32_t i = 0; rc == SR_OK && !*is_copying && i < f->names; i++) {
         const struct fs_named *n = &f->named[i];
         if (strcmp(n->path, file->path) == 0 || !fs_known_is_related(n->path, file->path)) {
             continue;
@@ -461,25 +469,28 @@ static bool fs_finder_is_copying(const struct fs_finder *f, const struct fs_list
         struct fs_found key = {.stat = {.device = n->device, .inode = n->inode}};
         const struct fs_found *now =
             bsearch(&key, l->item, l->count, sizeof(key), fs_found_compare_inodes);
-        if (now && fs_print_is_part(f->host, file, now->path)) {
-            return true;
-        }
+        rc = now ? fs_print_is_part(f->host, file, now->path, is_copying, err) : SR_OK;
     }
-    return false;
+    return rc;
 }
 
 /* Is a file that appears while others are followed new, or a copy of what is read already? */
-static enum fs_newness fs_finder_newness(struct fs_finder *f, const struct fs_list *l,
-                                         const struct fs_found *file)
+static sr_rc fs_finder_newness(struct fs_finder *f, const struct fs_list *l,
+                               const struct fs_found *file, enum fs_newness *out,
+                               struct sr_error *err)
 {
-    enum fs_newness newness = fs_claims_match(&f->claims, f->host, l, file);
-    if (newness == FS_COPY) {
-        return newness;
+    sr_rc rc = fs_claims_match(&f->claims, f->host, l, file, out, err);
+    if (rc != SR_OK || *out == FS_COPY) {
+        return rc;
     }
     int64_t quiet_us = fs_finder_quiet_us(f, file);
     bool is_settled = quiet_us > 3 * f->conf->monitor_interval.us && quiet_us > FS_COPYING_US;
-    bool is_maybe = newness == FS_COPY_MAYBE || fs_finder_is_copying(f, l, file);
-    return is_maybe && !is_settled ? FS_COPY_MAYBE : FS_NEW;
+    bool is_maybe = *out == FS_COPY_MAYBE;
+    if (!is_maybe && !is_settled) {
+        rc = fs_finder_is_copying(f, l, file, &is_maybe, err);
+    }
+    *out = is_maybe && !is_settled ? FS_COPY_MAYBE : FS_NEW;
+    return rc;
 }
 
 /* --- Looking ---------------------------------------------------------------------------------- */
@@ -495,9 +506,11 @@ static sr_rc fs_finder_name_new(struct fs_finder *f, const struct fs_list *l, bo
             continue;
         }
         is_named[i] = is_named[i] || fs_finder_find_named(f, file);
-        enum fs_newness newness =
-            is_named[i] || f->looks == 0 ? FS_NEW : fs_finder_newness(f, l, file);
-        if (!is_named[i] && newness == FS_NEW) {
+        enum fs_newness newness = FS_NEW;
+        if (!is_named[i] && f->looks > 0) {
+            rc = fs_finder_newness(f, l, file, &newness, err);
+        }
+        if (rc == SR_OK && !is_named[i] && newness == FS_NEW) {
             rc = fs_finder_name(f, file, out, err);
         }
         is_named[i] = is_named[i] || newness != FS_COPY_MAYBE;
@@ -519,9 +532,8 @@ static sr_rc fs_finder_list(struct fs_finder *f, struct fs_list *l, struct sr_er
     if (rc == SR_OK && l->count == 0 && !f->is_monitored && f->known.pieces == 0 &&
         fs_walk_is_pattern(f->path)) {
         struct sr_stat stat;
-        if (h->files->stat(h->files, f->path, &stat, err) == SR_EABSENT) {
-            rc = h->fail(h, err, SR_EABSENT, "no file matches %s", f->path);
-        }
+        rc = h->files->stat(h->files, f->path, &stat, err);
+        rc = rc == SR_EABSENT ? h->fail(h, err, rc, "no file matches %s", f->path) : rc;
     }
     if (rc == SR_OK && l->nowhere > 0 && f->looks == 0) {
         h->log(h, SR_WARN, "%s is a link that leads nowhere%s: left out", l->nowhere_first,

@@ -23,6 +23,12 @@ sr_rc fs_input_open(struct fs_input *f, const struct sr_host *host, const char *
     return rc;
 }
 
+bool fs_input_is_at_fault(sr_rc rc)
+{
+    return rc == SR_EABSENT || rc == SR_EACCESS || rc == SR_ECORRUPT || rc == SR_ECLOSED ||
+           rc == SR_EFINAL;
+}
+
 void fs_input_close(struct fs_input *f)
 {
     if (f->host) {

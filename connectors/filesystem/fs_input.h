@@ -37,4 +37,9 @@ sr_rc fs_input_read(struct fs_input *f, void *to, size_t len, uint64_t at, size_
                     struct sr_error *err);
 void fs_input_close(struct fs_input *f); /* and empty again */
 
+/* Is it the file that made a call fail: it is gone, forbidden or damaged? Then it does not hold
+ * what is sought, and its reader tells, if it is given to one. Any other failure says nothing of
+ * it. */
+bool fs_input_is_at_fault(sr_rc rc);
+
 #endif

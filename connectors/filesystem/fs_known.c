@@ -167,6 +167,11 @@ static uint32_t fs_known_find(const struct fs_index *index, struct fs_past *key,
     return low;
 }
 
+static sr_rc fs_known_no_memory(const struct fs_known *k, struct sr_error *err)
+{
+    return k->host->fail(k->host, err, SR_ENOMEM, "out of memory for files that were read before");
+}
+
 /* --- Contents --------------------------------------------------------------------------------- */
 
 static bool fs_known_is_same_inode(const struct fs_split *s, const struct fs_found *f)
@@ -181,44 +186,64 @@ static bool fs_known_is_untouched(const struct fs_split *s, const struct fs_foun
            s->file.modified_us == f->stat.modified_us;
 }
 
-/* Has it bytes behind `offset`? */
-static bool fs_known_has_more(struct fs_input *in, const struct fs_found *f, uint64_t offset)
+/* Has it bytes behind `offset`? What is at fault has: its reader tells. */
+static sr_rc fs_known_has_more(struct fs_input *in, const struct fs_found *f, uint64_t offset,
+                               bool *has_more, struct sr_error *err)
 {
     uint8_t byte;
     size_t got = 0;
-    struct sr_error ignored; /* what is wrong with it, its reader tells */
+    *has_more = f->stat.size_bytes > offset;
     if (!fs_input_is_packed(in)) {
-        return f->stat.size_bytes > offset;
+        return SR_OK;
     }
-    return fs_input_read(in, &byte, 1, offset, &got, &ignored) != SR_OK || got > 0;
+    sr_rc rc = fs_input_read(in, &byte, 1, offset, &got, err);
+    *has_more = rc != SR_OK || got > 0;
+    return fs_input_is_at_fault(rc) ? SR_OK : rc;
 }
 
-/* Does the file hold what was read of p? Sets p's has_more and is_packed then. */
-static bool fs_known_fits(const struct fs_known *k, struct fs_past *p, const struct fs_found *f)
+/* Does the open file hold what was read of p? Sets p's has_more and is_packed then. */
+static sr_rc fs_known_fits_open(struct fs_past *p, struct fs_input *in, const struct fs_found *f,
+                                bool *fits, struct sr_error *err)
+{
+    const struct fs_split *s = p->mark ? &p->mark->split : fs_past_split(p);
+    sr_rc rc = SR_OK;
+    *fits = false;
+    if (!fs_input_is_packed(in) && f->stat.size_bytes < s->offset) {
+        return SR_OK;
+    }
+    *fits = !p->mark;
+    rc = p->mark ? fs_print_fits(in, s, fits, err) : SR_OK;
+    if (fs_input_is_at_fault(rc)) {
+        *fits = fs_known_is_same_inode(s, f);
+        rc = SR_OK;
+    }
+    if (rc == SR_OK && *fits) {
+        p->is_packed = fs_input_is_packed(in);
+        rc = fs_known_has_more(in, f, p->mark ? s->offset : 0, &p->has_more, err);
+    }
+    return rc;
+}
+
+static sr_rc fs_known_fits(const struct fs_known *k, struct fs_past *p, const struct fs_found *f,
+                           bool *fits, struct sr_error *err)
 {
     const struct fs_split *s = p->mark ? &p->mark->split : fs_past_split(p);
     p->is_packed = s->is_packed;
     if (p->mark && fs_known_is_untouched(s, f)) {
         p->has_more = !s->is_packed && f->stat.size_bytes > s->offset;
-        return true;
+        *fits = true;
+        return SR_OK;
     }
     struct fs_input in;
-    struct sr_error ignored;
-    bool fits = false;
-    sr_rc rc = fs_input_open(&in, k->host, f->path, &ignored);
-    if (rc != SR_OK) { /* its reader tells why, if it is given to one */
-        fits = fs_known_is_same_inode(s, f);
-        p->has_more = fits;
-    } else if (fs_input_is_packed(&in) || f->stat.size_bytes >= s->offset) {
-        rc = p->mark ? fs_print_fits(&in, s, &fits, &ignored) : SR_OK;
-        fits = rc == SR_OK ? fits || !p->mark : fs_known_is_same_inode(s, f);
-        if (fits) {
-            p->is_packed = fs_input_is_packed(&in);
-            p->has_more = fs_known_has_more(&in, f, p->mark ? s->offset : 0);
-        }
+    sr_rc rc = fs_input_open(&in, k->host, f->path, err);
+    if (fs_input_is_at_fault(rc)) { /* its reader tells why, if it is given to one */
+        *fits = p->has_more = fs_known_is_same_inode(s, f);
+        rc = SR_OK;
+    } else if (rc == SR_OK) {
+        rc = fs_known_fits_open(p, &in, f, fits, err);
     }
     fs_input_close(&in);
-    return fits;
+    return rc;
 }
 
 /* --- Names ------------------------------------------------------------------------------------ */
@@ -255,17 +280,20 @@ struct fs_match {
     const struct fs_list *list;
     bool *is_taken;
     const struct fs_found **now; /* the list by path */
+    struct sr_error *err;
 };
 
-static bool fs_match_take(struct fs_match *m, struct fs_past *p, size_t i)
+/* If it fits, and neither has another. */
+static sr_rc fs_match_take(struct fs_match *m, struct fs_past *p, size_t i)
 {
     const struct fs_found *f = &m->list->item[i];
-    if (p->now || m->is_taken[i] || !fs_known_fits(m->known, p, f)) {
-        return false;
+    bool fits = false;
+    sr_rc rc = p->now || m->is_taken[i] ? SR_OK : fs_known_fits(m->known, p, f, &fits, m->err);
+    if (rc == SR_OK && fits) {
+        p->now = f;
+        m->is_taken[i] = true;
     }
-    p->now = f;
-    m->is_taken[i] = true;
-    return true;
+    return rc;
 }
 
 /* A past file that looks like f in the fields that an order compares. */
@@ -283,9 +311,8 @@ static sr_rc fs_match_by(struct fs_match *m, fs_known_order *order)
         struct fs_piece piece = fs_match_key(&m->list->item[i]);
         struct fs_past key = {.piece = &piece}, *at = &key;
         uint32_t k = fs_known_find(&index, &key, order);
-        while (k < index.count && order(&index.by[k], &at) == 0 &&
-               !fs_match_take(m, index.by[k], i)) {
-            k++;
+        while (rc == SR_OK && !m->is_taken[i] && k < index.count && order(&index.by[k], &at) == 0) {
+            rc = fs_match_take(m, index.by[k++], i);
         }
     }
     free((void *)index.by);
@@ -314,28 +341,46 @@ static bool fs_match_is_gone(const struct fs_match *m, const struct fs_past *p)
     return !bsearch(&key, m->now, m->list->count, sizeof(struct fs_found *), fs_match_compare_now);
 }
 
-/* Lost files with the stem of `len` bytes of f's name: the one that got furthest is taken. */
-static bool fs_match_copy(struct fs_match *m, const struct fs_index *index, size_t i, size_t len)
+/* Of lost files with a stem, from the first on: the one that f holds, and that got furthest. */
+static sr_rc fs_match_furthest(struct fs_match *m, const struct fs_index *index, uint32_t first,
+                               const struct fs_found *f, struct fs_past **best)
 {
-    const struct fs_found *f = &m->list->item[i];
-    char *stem = strndup(fs_path_name(f->path), len);
-    struct fs_piece piece = {.split = {.path = stem}};
-    struct fs_past key = {.piece = &piece}, *at = &key, *best = NULL;
-    uint32_t k = stem ? fs_known_find(index, &key, fs_known_compare_stems) : index->count;
-    for (uint32_t looked = 0; k < index->count && looked < FS_COPIES_MAX; k++) {
+    struct fs_past *at = first < index->count ? index->by[first] : NULL;
+    sr_rc rc = SR_OK;
+    uint32_t looked = 0;
+    for (uint32_t k = first; rc == SR_OK && k < index->count && looked < FS_COPIES_MAX; k++) {
         struct fs_past *p = index->by[k];
         if (fs_known_compare_stems(&p, &at) != 0) {
             break;
         }
-        if (p->now || !p->mark || (best && best->mark->split.offset >= p->mark->split.offset) ||
+        if (p->now || !p->mark || (*best && (*best)->mark->split.offset >= p->mark->split.offset) ||
             !fs_known_may_be_copy(p, f, fs_match_is_gone(m, p))) {
             continue;
         }
         looked++;
-        best = fs_known_fits(m->known, p, f) ? p : best;
+        bool fits = false;
+        rc = fs_known_fits(m->known, p, f, &fits, m->err);
+        *best = fits ? p : *best;
     }
+    return rc;
+}
+
+/* By the stem of `len` bytes of f's name. */
+static sr_rc fs_match_copy(struct fs_match *m, const struct fs_index *index, size_t i, size_t len)
+{
+    const struct fs_found *f = &m->list->item[i];
+    char *stem = strndup(fs_path_name(f->path), len);
+    if (!stem) {
+        return SR_ENOMEM;
+    }
+    struct fs_piece piece = {.split = {.path = stem}};
+    struct fs_past key = {.piece = &piece}, *at = &key, *best = NULL;
+    uint32_t k = fs_known_find(index, &key, fs_known_compare_stems);
+    sr_rc rc = k < index->count && fs_known_compare_stems(&index->by[k], &at) == 0
+                   ? fs_match_furthest(m, index, k, f, &best)
+                   : SR_OK;
     free(stem);
-    return best && fs_match_take(m, best, i);
+    return rc == SR_OK && best ? fs_match_take(m, best, i) : rc;
 }
 
 static sr_rc fs_match_copies(struct fs_match *m)
@@ -345,15 +390,17 @@ static sr_rc fs_match_copies(struct fs_match *m)
     for (size_t i = 0; rc == SR_OK && i < m->list->count; i++) {
         const char *name = fs_path_name(m->list->item[i].path);
         size_t len = m->is_taken[i] ? 0 : fs_known_next_stem(name, strlen(name));
-        while (len > 0 && !fs_match_copy(m, &index, i, len)) {
-            len = fs_known_next_stem(name, len - 1);
+        while (rc == SR_OK && len > 0) {
+            rc = fs_match_copy(m, &index, i, len);
+            len = m->is_taken[i] ? 0 : fs_known_next_stem(name, len - 1);
         }
     }
     free((void *)index.by);
     return rc;
 }
 
-sr_rc fs_known_match(struct fs_known *k, const struct fs_list *l, bool *is_taken)
+sr_rc fs_known_match(struct fs_known *k, const struct fs_list *l, bool *is_taken,
+                     struct sr_error *err)
 {
     if (k->pasts == 0) {
         return SR_OK;
@@ -362,6 +409,7 @@ sr_rc fs_known_match(struct fs_known *k, const struct fs_list *l, bool *is_taken
         .known = k, .list = l, .now = calloc(l->count + 1, sizeof(struct fs_found *))};
     sr_rc rc = m.now ? SR_OK : SR_ENOMEM;
     m.is_taken = is_taken;
+    m.err = err;
     for (size_t i = 0; rc == SR_OK && i < l->count; i++) {
         m.now[i] = &l->item[i];
     }
@@ -375,48 +423,56 @@ sr_rc fs_known_match(struct fs_known *k, const struct fs_list *l, bool *is_taken
         k->past[i].is_gone = !k->past[i].now && fs_match_is_gone(&m, &k->past[i]);
     }
     free((void *)m.now);
-    return rc;
+    return rc == SR_ENOMEM ? fs_known_no_memory(k, err) : rc;
 }
 
-static bool fs_known_has_stem(const struct fs_known *k, const char *name)
+static sr_rc fs_known_has_stem(const struct fs_known *k, const char *name, bool *has)
 {
-    bool has = false;
     size_t len = fs_known_next_stem(name, strlen(name));
-    while (len > 0 && !has) {
+    *has = false;
+    while (len > 0 && !*has) {
         char *stem = strndup(name, len);
-        has = stem && fs_set_has(&k->stems, stem);
+        if (!stem) {
+            return SR_ENOMEM;
+        }
+        *has = fs_set_has(&k->stems, stem);
         free(stem);
         len = fs_known_next_stem(name, len - 1);
     }
-    return has;
+    return SR_OK;
 }
 
 /* Is it one of what lies where a past file was found? A copy has the longer name. */
-static bool fs_past_is_copying(const struct fs_past *p, const struct sr_host *host,
-                               const struct fs_found *file)
+static sr_rc fs_past_is_copying(const struct fs_past *p, const struct sr_host *host,
+                                const struct fs_found *file, bool *is_copying, struct sr_error *err)
 {
     const char *id = p->piece[0].id, *more = strstr(id, "//");
     char *path = strndup(id, more ? (size_t)(more - id) : strlen(id));
-    bool is_copying = path && strlen(fs_path_name(path)) < strlen(fs_path_name(file->path)) &&
-                      fs_known_is_related(path, file->path) && fs_print_is_part(host, file, path);
+    if (!path) {
+        return SR_ENOMEM;
+    }
+    *is_copying = false;
+    bool may_be = strlen(fs_path_name(path)) < strlen(fs_path_name(file->path)) &&
+                  fs_known_is_related(path, file->path);
+    sr_rc rc = may_be ? fs_print_is_part(host, file, path, is_copying, err) : SR_OK;
     free(path);
-    return is_copying;
+    return rc;
 }
 
-bool fs_known_is_copying(const struct fs_known *k, const struct fs_found *file)
+sr_rc fs_known_is_copying(const struct fs_known *k, const struct fs_found *file, bool *is_copying,
+                          struct sr_error *err)
 {
-    if (!fs_known_has_stem(k, fs_path_name(file->path))) {
-        return false;
-    }
-    for (uint32_t i = 0; i < k->pasts; i++) {
+    bool has_stem = false;
+    *is_copying = false;
+    sr_rc rc = fs_known_has_stem(k, fs_path_name(file->path), &has_stem);
+    for (uint32_t i = 0; rc == SR_OK && has_stem && !*is_copying && i < k->pasts; i++) {
         const struct fs_past *p = &k->past[i];
-        if (p->now && fs_known_is_related(p->now->path, file->path) &&
-            fs_print_is_part(k->host, file, p->now->path)) {
-            return true;
+        if (p->now && fs_known_is_related(p->now->path, file->path)) {
+            rc = fs_print_is_part(k->host, file, p->now->path, is_copying, err);
         }
-        if (fs_past_is_copying(p, k->host, file)) {
-            return true;
+        if (rc == SR_OK && !*is_copying) {
+            rc = fs_past_is_copying(p, k->host, file, is_copying, err);
         }
     }
-    return false;
+    return rc == SR_ENOMEM ? fs_known_no_memory(k, err) : rc;
 }

@@ -54,13 +54,16 @@ struct fs_known {
 sr_rc fs_known_add(struct fs_known *k, uint32_t number, const struct sr_split *split);
 sr_rc fs_known_settle(struct fs_known *k); /* SR_ENOMEM */
 /* Sets `now` of every past file, and is_taken[i] for each of the list's that is one. Files of the
- * list have distinct inodes. What cannot be opened is taken for what its inode says. */
-sr_rc fs_known_match(struct fs_known *k, const struct fs_list *l, bool *is_taken);
+ * list have distinct inodes. What is at fault (fs_input_is_at_fault) is taken for what its inode
+ * says. */
+sr_rc fs_known_match(struct fs_known *k, const struct fs_list *l, bool *is_taken,
+                     struct sr_error *err);
 void fs_known_done(struct fs_known *k); /* and empty again */
 
 /* Is a file that is none of the past a copy in the making of one that is still there, or of what
  * is now where one was found? */
-bool fs_known_is_copying(const struct fs_known *k, const struct fs_found *file);
+sr_rc fs_known_is_copying(const struct fs_known *k, const struct fs_found *file, bool *is_copying,
+                          struct sr_error *err);
 
 /* Is `name` made of the name of a file that it may have been rotated from? */
 bool fs_known_is_related(const char *old_path, const char *new_path);

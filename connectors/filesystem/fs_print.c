@@ -59,20 +59,21 @@ sr_rc fs_print_fits(struct fs_input *in, const struct fs_split *s, bool *fits, s
     return rc;
 }
 
-bool fs_print_is_part(const struct sr_host *host, const struct fs_found *file, const char *of)
+sr_rc fs_print_is_part(const struct sr_host *host, const struct fs_found *file, const char *of,
+                       bool *is_part, struct sr_error *err)
 {
     struct fs_input in;
-    struct sr_error ignored; /* what cannot be read is no part */
     struct fs_print tail = {0};
-    bool is_part = false;
-    if (fs_input_open(&in, host, file->path, &ignored) == SR_OK) {
-        (void)fs_print_tail(&in, file->stat.size_bytes, &tail, &ignored);
-    }
+    *is_part = false;
+    sr_rc rc = fs_input_open(&in, host, file->path, err);
+    rc = rc == SR_OK ? fs_print_tail(&in, file->stat.size_bytes, &tail, err) : rc;
     fs_input_close(&in);
-    if (fs_input_open(&in, host, of, &ignored) == SR_OK &&
-        fs_print_is(&in, file->stat.size_bytes - tail.bytes, &tail, &is_part, &ignored) != SR_OK) {
-        is_part = false;
+    if (rc == SR_OK) {
+        rc = fs_input_open(&in, host, of, err);
+        rc = rc == SR_OK ? fs_print_is(&in, file->stat.size_bytes - tail.bytes, &tail, is_part, err)
+                         : rc;
+        fs_input_close(&in);
     }
-    fs_input_close(&in);
-    return is_part;
+    *is_part = *is_part && rc == SR_OK;
+    return fs_input_is_at_fault(rc) ? SR_OK : rc;
 }

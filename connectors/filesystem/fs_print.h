@@ -19,7 +19,9 @@ sr_rc fs_print_tail(struct fs_input *in, uint64_t offset, struct fs_print *out,
 sr_rc fs_print_fits(struct fs_input *in, const struct fs_split *s, bool *fits,
                     struct sr_error *err);
 
-/* Does the file end as the other one goes on at that place? An empty one does. */
-bool fs_print_is_part(const struct sr_host *host, const struct fs_found *file, const char *of);
+/* Does the file end as the other one goes on at that place? An empty one does; what is at fault
+ * (fs_input_is_at_fault) does not. */
+sr_rc fs_print_is_part(const struct sr_host *host, const struct fs_found *file, const char *of,
+                       bool *is_part, struct sr_error *err);
 
 #endif

@@ -11,19 +11,18 @@ static bool fs_rotate_is_inode(const struct fs_split *s, const struct sr_stat *s
     return stat->inode == s->file.inode && stat->device == s->file.device;
 }
 
-static bool fs_rotate_fits(const struct sr_host *host, const struct fs_split *s,
-                           const struct fs_found *f)
+/* A file at fault does not. */
+static sr_rc fs_rotate_fits(const struct sr_host *host, const struct fs_split *s,
+                            const struct fs_found *f, bool *fits, struct sr_error *err)
 {
     struct fs_input in;
-    struct sr_error ignored; /* what cannot be read is not it */
-    bool fits = false;
-    if (fs_input_open(&in, host, f->path, &ignored) == SR_OK &&
-        (fs_input_is_packed(&in) || f->stat.size_bytes >= s->offset) &&
-        fs_print_fits(&in, s, &fits, &ignored) != SR_OK) {
-        fits = false;
+    *fits = false;
+    sr_rc rc = fs_input_open(&in, host, f->path, err);
+    if (rc == SR_OK && (fs_input_is_packed(&in) || f->stat.size_bytes >= s->offset)) {
+        rc = fs_print_fits(&in, s, fits, err);
     }
     fs_input_close(&in);
-    return fits;
+    return fs_input_is_at_fault(rc) ? SR_OK : rc;
 }
 
 sr_rc fs_rotate_find(const struct sr_host *host, const char *pattern, const struct fs_split *s,
@@ -31,13 +30,15 @@ sr_rc fs_rotate_find(const struct sr_host *host, const char *pattern, const stru
 {
     struct fs_list list = {0};
     sr_rc rc = fs_walk(host, pattern, &list, err);
+    bool is_absent = rc == SR_EABSENT;
     const struct fs_found *best = NULL;
     bool has_inode = false;
     for (size_t i = 0; rc == SR_OK && i < list.count; i++) {
         const struct fs_found *f = &list.item[i];
         bool is_inode = fs_rotate_is_inode(s, &f->stat);
         bool may_be = is_inode || (s->file.head.bytes > 0 && fs_known_is_related(s->path, f->path));
-        bool fits = may_be && fs_rotate_fits(host, s, f);
+        bool fits = false;
+        rc = may_be ? fs_rotate_fits(host, s, f, &fits, err) : SR_OK;
         out->is_cut = out->is_cut || (is_inode && !fits);
         if (fits && (!best || is_inode)) {
             best = f;
@@ -52,5 +53,5 @@ sr_rc fs_rotate_find(const struct sr_host *host, const char *pattern, const stru
         rc = out->path ? SR_OK : host->fail(host, err, SR_ENOMEM, "out of memory");
     }
     fs_list_done(&list);
-    return rc == SR_EABSENT ? SR_OK : rc;
+    return is_absent ? SR_OK : rc;
 }

@@ -12,6 +12,7 @@
 #include "connectors/filesystem/filesystem.h"
 #include "connectors/filesystem/fs_known.h"
 #include "connectors/filesystem/fs_walk.h"
+#include "test/kit/faulty.h"
 #include "test/kit/source_kit.h"
 
 static struct fs_source_conf conf_of(const char *path)
@@ -448,23 +449,58 @@ enum { ROTATE_STEPS = 7, ROTATE_ORDERS = 1 << 2 * (ROTATE_STEPS - 1) };
 struct rotating {
     struct source_kit kit;
     struct source_run run;
-    char text[4096]; /* of runs before */
+    char text[4096];                   /* of runs before */
+    uint32_t look, bad_look, bad_call; /* the call of that look that fails; bad_look 0: none does */
+    bool has_failed;
 };
+
+/* What did not look since it was restored is as it was saved. */
+static void rotate_save(struct rotating *t)
+{
+    if (t->run.restored == 0) source_run_save(&t->run);
+}
 
 static void rotate_restart(struct rotating *t)
 {
     struct source_run next;
     strcat(t->text, t->run.text);
-    source_run_save(&t->run);
+    rotate_save(t);
     source_run_open(&next, &t->kit, 1, 10, &t->run);
     source_run_close(&t->run);
     t->run = next;
+}
+
+/* A call fails while both look. If they say so, the job goes on from its last checkpoint, which is
+ * the one before. */
+static void rotate_look_badly(struct rotating *t)
+{
+    struct source_run restored;
+    size_t len = strlen(t->run.text);
+    rotate_save(t);
+    source_run_open(&restored, &t->kit, 1, 10, &t->run);
+    faulty_fail(t->bad_call, false);
+    bool is_sound = source_run_discover(&t->run) != SR_DISCOVER_FAILED &&
+                    source_run_read(&t->run, UINT32_MAX) != SR_POLL_FAILED;
+    t->has_failed = faulty_heal();
+    if (is_sound) {
+        source_run_close(&restored);
+    } else {
+        ck_assert_str_eq(t->run.err.words, "a fault was asked for");
+        strncat(t->text, t->run.text, len);
+        source_run_close(&t->run);
+        t->run = restored;
+    }
+    moved_us += 10000;
 }
 
 /* Neither looks, the discoverer, the reader, or both; or the discoverer after a restart. */
 static void rotate_look(struct rotating *t, uint32_t order, bool restarts)
 {
     bool is_restart = restarts && (order & 3) == 3;
+    if (++t->look == t->bad_look) {
+        rotate_look_badly(t);
+        return;
+    }
     if (is_restart) rotate_restart(t);
     if ((order & 1) > 0) ck_assert_int_eq(source_run_discover(&t->run), SR_DISCOVERED_SOFAR);
     if ((order & 2) > 0 && !is_restart) {
@@ -473,11 +509,13 @@ static void rotate_look(struct rotating *t, uint32_t order, bool restarts)
     moved_us += 10000;
 }
 
-static void rotate_check(uint32_t order, bool restarts)
+/* True if the bad call was made. */
+static bool rotate_check(uint32_t order, bool restarts, uint32_t bad_look, uint32_t bad_call)
 {
     static struct rotating t;
     struct stage s;
     stage_open(&s);
+    faulty_install(&s);
     s.env.log = log_nothing;
     s.env.mono_us = moved_clock;
     s.env.wall_us = moved_wall;
@@ -485,7 +523,7 @@ static void rotate_check(uint32_t order, bool restarts)
     stage_write(&s, "in/app.log", "");
     struct fs_source_conf conf = conf_of(stage_path(&s, "in/app.log*"));
     conf.monitor_interval.us = 10000;
-    t = (struct rotating){.kit = kit_of(&s, &conf)};
+    t = (struct rotating){.kit = kit_of(&s, &conf), .bad_look = bad_look, .bad_call = bad_call};
     t.kit.gives_late = true;
     source_run_open(&t.run, &t.kit, 1, 10, NULL);
     rotate_look(&t, 3, false);
@@ -501,10 +539,11 @@ static void rotate_check(uint32_t order, bool restarts)
     char want[1000];
     (void)snprintf(want, sizeof(want), "%09u\n%0300u\n%09u\nlast of 0\nlast of 3\nlast of 6\n", 0,
                    3, 6);
-    ck_assert_msg(strcmp(source_kit_lines(&s, t.text), want) == 0, "order %o reads\n%s", order,
-                  t.text);
+    ck_assert_msg(strcmp(source_kit_lines(&s, t.text), want) == 0,
+                  "order %o, look %u, call %u reads\n%s", order, bad_look, bad_call, t.text);
     source_run_close(&t.run);
     stage_close(&s);
+    return t.has_failed;
 }
 
 /* Rotation by copy and truncation: whatever the discoverer and the reader get to see of it, each
@@ -512,7 +551,7 @@ static void rotate_check(uint32_t order, bool restarts)
 START_TEST(a_rotated_log_is_read_once_whoever_saw_it)
 {
     for (uint32_t order = 0; order < ROTATE_ORDERS; order++) {
-        rotate_check(order, false);
+        (void)rotate_check(order, false, 0, 0);
     }
 }
 END_TEST
@@ -520,7 +559,22 @@ END_TEST
 START_TEST(a_rotated_log_is_read_once_by_restarted_jobs)
 {
     for (uint32_t order = 0; order < ROTATE_ORDERS; order++) {
-        rotate_check(order, true);
+        (void)rotate_check(order, true, 0, 0);
+    }
+}
+END_TEST
+
+/* That a file cannot be read just now says nothing of what it holds: no line is read again, none is
+ * left out. */
+START_TEST(a_rotated_log_is_read_once_whatever_call_fails)
+{
+    for (uint32_t look = 2; look < ROTATE_STEPS + 4; look++) {
+        for (uint32_t order = 0; order < ROTATE_ORDERS; order += 409) {
+            uint32_t calls = 0;
+            while (rotate_check(order, order % 2 > 0, look, calls)) {
+                calls++;
+            }
+        }
     }
 }
 END_TEST
@@ -595,4 +649,5 @@ UNIT_MAIN("fs_source", rotated_names_are_made_of_the_old_one, files_keep_the_pro
           what_cannot_be_read_is_said_at_discovery, vanishing_and_shrinking_are_seen,
           a_file_that_vanished_unread_is_counted, monitored_files_are_read_on,
           a_bounded_read_ends_where_the_file_did, damaged_positions_are_refused,
-          a_rotated_log_is_read_once_whoever_saw_it, a_rotated_log_is_read_once_by_restarted_jobs)
+          a_rotated_log_is_read_once_whoever_saw_it, a_rotated_log_is_read_once_by_restarted_jobs,
+          a_rotated_log_is_read_once_whatever_call_fails)
