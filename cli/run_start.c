@@ -241,32 +241,32 @@ void run_choose_lineage(struct run *r)
     }
 }
 
-/* With the lock: it is noted what the lineage begins with, and whether that is its own. A run that
- * is killed before its first checkpoint is then gone on with from there. */
-static void run_claim(const struct run *r)
+static void run_claim(const struct run *r, const char *path)
 {
     struct sr_error err = {0};
-    bool is_fresh = !r->restore && !args_has(r->args, "continue") && !args_has(r->args, "standby");
-    if (is_fresh && r->guard.deaths == 0 && store_claim(r->store, NULL, 0, false, &err) != SR_OK) {
-        cli_note(r->c, "warning: %s", err.words);
-    }
-    bool is_new = r->restore && r->restore->lineage != r->lineage;
-    if (!is_new || !r->restore_path || r->guard.deaths > 0) return;
-    if (!r->claim_path && !store_is_durable(r->store)) return;
-    if (store_claim(r->store, r->restore_path, r->lineage, r->claim_path != NULL, &err) != SR_OK) {
+    if (store_claim(r->store, path, r->lineage, r->claim_path != NULL, &err) != SR_OK) {
         cli_note(r->c, "warning: %s", err.words);
     }
 }
 
-/* --continue where the run before was killed ahead of its first checkpoint. */
-static enum cli_exit run_begin_again(struct run *r)
+/* With the lock: it is noted what the lineage begins with, and whether that is its own. A run that
+ * is killed before its first checkpoint is then gone on with from there. */
+static void run_claim_begin(const struct run *r)
 {
-    bool is_owned = false;
-    const char *path = store_begun_with(r->store, &is_owned);
-    if (!path) return CLI_OK;
+    bool takes_any = args_has(r->args, "continue") || args_has(r->args, "standby");
+    if (r->guard.deaths > 0) return;
+    bool is_new = r->restore && r->restore->lineage != r->lineage && r->restore_path;
+    if (!r->restore && !takes_any) run_claim(r, NULL);
+    if (is_new && (r->claim_path || store_is_durable(r->store))) run_claim(r, r->restore_path);
+}
+
+/* --continue where the run before was killed ahead of its first checkpoint, and `path` is what it
+ * began with: older checkpoints are of lineages that it has left. */
+static enum cli_exit run_begin_again(struct run *r, const char *path, bool is_owned)
+{
     enum cli_exit code = run_load(r, path);
     r->claim_path = is_owned ? r->restore_path : NULL;
-    if (code == CLI_OK) run_claim(r);
+    if (code == CLI_OK) run_claim(r, r->restore_path);
     return code;
 }
 
@@ -280,6 +280,7 @@ static enum cli_exit run_fall_back(struct run *r)
                            : arena_printf(r->c->arena, "%s/%s", conf->url, conf->job_id);
     enum cli_exit code = path ? run_load(r, path) : CLI_FAILED;
     r->lineage = run_new_lineage(r->c);
+    if (code == CLI_OK) run_claim(r, r->restore_path);
     return code;
 }
 
@@ -353,6 +354,24 @@ static enum cli_exit run_settle(struct run *r, struct manifest **newest)
     return rc == SR_OK || rc == SR_EABSENT ? CLI_OK : cli_error(r->c, CLI_STATE, &err);
 }
 
+static void run_take(struct run *r, struct manifest *m)
+{
+    r->restore = m;
+    r->lineage = m->lineage;
+}
+
+/* The newest of all, NULL: there is none; unless a run has begun elsewhere since. */
+static enum cli_exit run_take_any(struct run *r, struct manifest *newest)
+{
+    bool is_owned = false;
+    enum cli_exit code = newest ? run_settle(r, &newest) : CLI_OK;
+    if (code != CLI_OK) return code;
+    const char *begun = store_begun_with(r->store, newest ? newest->lineage : 0, &is_owned);
+    if (begun) return run_begin_again(r, begun, is_owned);
+    if (newest) run_take(r, newest);
+    return CLI_OK;
+}
+
 /* What this run goes on from, now that the store is its own: the newest checkpoint, if it was asked
  * to take any; behind a crash what this run has published, if it has. */
 static enum cli_exit run_take_up(struct run *r)
@@ -362,16 +381,12 @@ static enum cli_exit run_take_up(struct run *r)
     bool takes_any = (args_has(r->args, "continue") || args_has(r->args, "standby")) && !r->restore;
     if (!takes_any && r->guard.deaths == 0) return CLI_OK;
     sr_rc rc = store_load_newest(r->store, r->c->arena, &newest, &err);
-    if (rc == SR_EABSENT) return takes_any ? run_begin_again(r) : CLI_OK;
     if (rc == SR_ECORRUPT && takes_any && args_has(r->args, "allow-fallback")) {
         return run_fall_back(r);
     }
-    if (rc != SR_OK) return cli_error(r->c, CLI_STATE, &err);
-    if (!takes_any && newest->lineage != r->lineage) return CLI_OK;
-    enum cli_exit settled = takes_any ? run_settle(r, &newest) : CLI_OK;
-    if (settled != CLI_OK || !newest) return settled != CLI_OK ? settled : run_begin_again(r);
-    r->restore = newest;
-    r->lineage = newest->lineage;
+    if (rc != SR_OK && rc != SR_EABSENT) return cli_error(r->c, CLI_STATE, &err);
+    if (takes_any) return run_take_any(r, rc == SR_OK ? newest : NULL);
+    if (rc == SR_OK && newest->lineage == r->lineage) run_take(r, newest);
     return CLI_OK;
 }
 
@@ -391,6 +406,6 @@ enum cli_exit run_open_store(struct run *r, bool *is_over)
     if (rc == SR_ECORRUPT || rc == SR_EMISFIT) return cli_error(r->c, CLI_STATE, &err);
     if (rc != SR_OK) return cli_error(r->c, CLI_FAILED, &err);
     run_say_begin(r);
-    run_claim(r);
+    run_claim_begin(r);
     return run_take_up(r);
 }

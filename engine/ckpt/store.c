@@ -379,12 +379,14 @@ sr_rc store_claim(struct store *s, const char *entry_path, uint64_t lineage, boo
     return rc == SR_OK ? claim_save(s, entry_path, lineage, is_owned, err) : rc;
 }
 
-const char *store_begun_with(const struct store *s, bool *is_owned)
+/* Whoever begins a lineage notes it, so one that was noted and has a checkpoint is the newest. */
+const char *store_begun_with(const struct store *s, uint64_t newest, bool *is_owned)
 {
-    if (s->claim) {
-        *is_owned = s->claim->is_owned;
+    if (!s->claim || s->claim->lineage == newest) {
+        return NULL;
     }
-    return s->claim ? s->claim->path : NULL;
+    *is_owned = s->claim->is_owned;
+    return s->claim->path;
 }
 
 sr_rc store_is_pending(uint64_t number, struct sr_error *err)

@@ -180,9 +180,9 @@ sr_rc store_delete(struct store *s, uint64_t lineage, uint64_t number, struct sr
  * A store that dies with the process keeps nothing: SR_EMISFIT. */
 sr_rc store_claim(struct store *s, const char *entry_path, uint64_t lineage, bool is_owned,
                   struct sr_error *err);
-/* What a lineage began with that has no checkpoint of its own yet; NULL: there is none. *is_owned
- * as it was said. */
-const char *store_begun_with(const struct store *s, bool *is_owned);
+/* What the newest lineage began with, if it has no checkpoint of its own yet; NULL: there is no
+ * such lineage. `newest` is that of the newest checkpoint, 0: none. *is_owned as it was said. */
+const char *store_begun_with(const struct store *s, uint64_t newest, bool *is_owned);
 /* Loads the newest, which is that of the newest lineage, with all parts' bytes. SR_EABSENT: none.
  * SR_ECORRUPT: it is damaged; older ones are never taken instead. */
 sr_rc store_load_newest(struct store *s, struct arena *a, struct manifest **out,

@@ -74,7 +74,7 @@ static sr_rc deciding_go_back(struct supervise *s, struct sr_error *err)
 {
     struct deciding *k = &s->deciding;
     bool is_owned = false;
-    const char *path = store_begun_with(s->conf.store, &is_owned);
+    const char *path = store_begun_with(s->conf.store, 0, &is_owned);
     struct manifest *m = NULL;
     k->is_back = true;
     if (!path) return SR_OK;

@@ -1,5 +1,6 @@
 """A job that changed goes on from the state of the one before, or is told why it cannot."""
 import os
+import re
 import shutil
 import sqlite3
 
@@ -180,6 +181,34 @@ def a_savepoint_may_be_moved_and_deleted_behind_the_first_own_checkpoint(p):
         wait_for("all rows", lambda: table(p) == sums(420))
         ok(p.run("cancel"))
         ended(child, 0)
+
+
+@test
+def a_run_that_went_back_and_was_killed_before_its_first_checkpoint_goes_back_again(p):
+    """What lies in the store is newer than where it began, and of a run that was left."""
+    for url in stores(p):
+        begin(p, url)
+        text = JOB.replace("STORE", url).replace("DIR", str(p.dir))
+        job = p.write("job.yaml", text)
+        old = checkpoints(p, url)[-1]["path"]
+        kept = "execution.checkpointing.num-retained=9"
+        rows(p, "later", 400, 10)
+        ok(p.run("run", job, "--continue", "--drain", "-D", kept))
+        assert table(p) == sums(410)
+        count = len(checkpoints(p, url))
+        follow = ["-D", "sources.s.source.monitor-interval=20ms", "-D", "execution.checkpointing.interval=1h", "-D", kept]
+        for again in (["--from", old], ["--continue"]):
+            child = p.start("run", job, *again, *follow)
+            wait_for("the job", lambda: (p.status("changing") or {}).get("state") == "RUNNING")
+            assert p.status("changing")["checkpoints"]["restored"] == int(re.search(r"chk-(\d+)$", old)[1]), again
+            child.kill()
+            child.wait()
+            assert len(checkpoints(p, url)) == count
+        ok(p.run("run", job, "--continue", "--drain", "-D", kept))  # the rows that were left are read again
+        assert table(p) == sums(410)
+        newest = checkpoints(p, url)[-1]["id"]
+        done = ok(p.run("run", job, "--continue", "--drain", "-D", kept))  # and now it has one of its own
+        assert f"{newest}".encode() in done.stderr, (newest, done.stderr)
 
 
 @test

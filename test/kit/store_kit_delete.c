@@ -127,10 +127,11 @@ void store_kit_claim(struct store_world *w)
     bool is_owned = true;
     KIT_OK(store_find(&w->env, w->url, w->arena, &l, &w->err));
     KIT_OK(store_claim(s, l.entry[0].path, 11, false, &w->err));
-    ck_assert_str_eq(store_begun_with(s, &is_owned), l.entry[0].path);
+    ck_assert_str_eq(store_begun_with(s, 9, &is_owned), l.entry[0].path);
+    ck_assert_ptr_null(store_begun_with(s, 11, &is_owned)); /* it has one of its own */
     ck_assert(!is_owned);
     KIT_OK(store_retain(s, 11, 8, &w->err));
-    ck_assert_ptr_null(store_begun_with(s, &is_owned));
+    ck_assert_ptr_null(store_begun_with(s, 9, &is_owned));
     uint32_t left = l.count;
     KIT_OK(store_find(&w->env, w->url, w->arena, &l, &w->err));
     ck_assert_uint_eq(l.count, left);

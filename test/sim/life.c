@@ -123,32 +123,32 @@ static sr_rc life_begin_from(struct life *l, const char *path, bool is_owned, st
     return rc == SR_OK ? store_claim(l->store, path, l->lineage, is_owned, err) : rc;
 }
 
-/* From the savepoint of the life before, until that is noted; else as `run --continue`. A target
- * that decides knows the lineage before the store has a checkpoint of it: `--continue` is refused
- * then, and `--from` said again. */
+/* From the savepoint of the life before, until the store has noted that; else as `run --continue`.
+ */
 static sr_rc life_load(struct life *l, struct sr_error *err)
 {
     struct history *h = l->history;
     bool is_owned = l->world->scene.owns_savepoint;
     sr_rc rc = store_load_newest(l->store, l->arena, &l->restore, err);
-    if (rc == SR_OK && l->restore->lineage == h->savepoint_lineage) {
-        *h->savepoint = '\0';
+    if (rc != SR_OK && rc != SR_EABSENT) {
+        return rc;
     }
-    if (*h->savepoint && (rc == SR_OK || rc == SR_EABSENT)) {
+    if (*h->savepoint) {
         rc = life_begin_from(l, h->savepoint, is_owned, err);
-        h->savepoint_lineage = l->lineage;
-        if (rc == SR_OK && l->world->scene.sink != SCENE_LEDGER) {
+        if (rc == SR_OK) {
             *h->savepoint = '\0';
         }
         return rc;
     }
-    if (rc == SR_EABSENT) {
-        const char *path = store_begun_with(l->store, &is_owned);
-        l->lineage = life_new_lineage(l);
-        return path ? life_begin_from(l, path, is_owned, err) : SR_OK;
-    }
     l->lineage = rc == SR_OK ? l->restore->lineage : 0;
-    return rc;
+    const char *path = store_begun_with(l->store, l->lineage, &is_owned);
+    if (path) {
+        return life_begin_from(l, path, is_owned, err);
+    }
+    if (rc == SR_EABSENT) {
+        l->lineage = life_new_lineage(l);
+    }
+    return SR_OK;
 }
 
 static sr_rc life_open(struct life *l, struct sr_error *err)

@@ -23,7 +23,6 @@ enum life_end {
 /* What must outlive a process in the simulator's own memory. */
 struct history {
     char savepoint[LIFE_PATH_MAX]; /* of the last stop, to begin from; "": go on from the store */
-    uint64_t savepoint_lineage;    /* of the life that began from it last */
     char kept[LIFE_KEPT_MAX][LIFE_PATH_MAX]; /* savepoints that nobody may delete */
     uint32_t kepts;
     int64_t late; /* rows, as the last life knew */
