@@ -216,9 +216,16 @@ static sr_rc fuse_split(struct logic_graph *g, struct logic *outer, struct sr_er
         if (!one.expr) {
             return error_set(err, SR_ENOMEM, "planning: out of memory");
         }
+        /* Then the work is the outer one's alone: whoever refuses a row took it from there. */
+        bool is_named = in->fused > 0 || !logic_is_identity(in);
         sr_rc rc = fuse_two(g->arena, in, &one, err);
         if (rc != SR_OK) {
             return rc;
+        }
+        if (!is_named) {
+            one.step = outer->step;
+            one.fused = outer->fused;
+            one.fused_step = outer->fused_step;
         }
         in->is_gone = false;
         in->expr = one.expr;

@@ -190,7 +190,7 @@ static sr_rc chain_bad_rows(struct chain *c, struct chain_level *l, const struct
 static sr_rc chain_late_rows(struct chain *c, const struct chain_level *l,
                              const struct sr_op_io *io, struct sr_error *err)
 {
-    static const char words[] = "too late: the watermark had passed the end of its window";
+    static const char words[] = LETTER_LATE_WORDS;
     sr_assert(io->late <= SR_BATCH_ROWS);
     for (uint32_t i = 0; io->late_row && i < io->late; i++) {
         struct letter one =

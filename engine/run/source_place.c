@@ -1,4 +1,5 @@
 /* Where rows were read from: makes and fills the origins of the views that a source hands on. */
+#include <stdio.h>
 #include <string.h>
 
 #include "engine/base/assert.h"
@@ -138,7 +139,9 @@ void source_narrow_poll(struct source *s)
 static sr_rc source_set_row_aside(struct source *s, const struct sr_view *v, uint32_t row,
                                   const struct poison_record *p, struct sr_error *err)
 {
-    struct letter one = letter_of_row(s->plan, s->node, v, row, p->words, strlen(p->words) + 1);
+    char words[sizeof(LETTER_POISON_WORDS) + POISON_TEXT_MAX];
+    (void)snprintf(words, sizeof(words), LETTER_POISON_WORDS "%s", p->words);
+    struct letter one = letter_of_row(s->plan, s->node, v, row, words, sizeof(words));
     one.step = *p->step ? p->step : one.step;
     one.schema = s->node->out;
     counters_add(&s->count, COUNTER_dead, 1);
