@@ -6,6 +6,7 @@
 
 #include "cli/letter_source.h"
 #include "cli/replay_ledger.h"
+#include "cli/replay_place.h"
 #include "cli/replay_target.h"
 #include "cli/run.h"
 #include "cli/show.h"
@@ -23,50 +24,15 @@ struct replay {
     struct replay_ledger ledger;
     const struct letter_list *originals; /* NULL: `letters` are them */
     struct replay_ledger original;       /* of the originals */
+    struct replay_place *place;          /* by letter: where it goes */
     bool *is_taken;                      /* by letter: goes into the batch */
     uint32_t taken;
+    bool *has_rows;  /* by step and feed: rows of the batch join there */
     uint32_t number; /* of the batch */
     const char *dir; /* absolute: its files and checkpoints */
 };
 
 /* --- Choosing --------------------------------------------------------------------------------- */
-
-static const struct job_step *replay_step(const struct replay *r, const char *name)
-{
-    const struct job *job = r->loaded->job;
-    for (uint32_t i = 0; i < job->steps; i++) {
-        if (strcmp(job->step[i].name.text, name) == 0) return &job->step[i];
-    }
-    return NULL;
-}
-
-/* Of a source that makes rows itself, `raw` is a row as JSON: of the source's columns only where
- * the step that could not take it reads the source. */
-static const char *replay_row_hurdle(const struct replay *r, const struct letter_row *l)
-{
-    /* Steps that became one are named "a + b": the first one of them takes the row. */
-    const char *end = strstr(l->step, " + ");
-    const struct job_step *s = replay_step(r, l->step);
-    if (!s && end) {
-        s = replay_step(r, arena_text_n(r->c->arena, l->step, (size_t)(end - l->step)));
-    }
-    if (!r->loaded->job->dead_letter.json) return "there is no format to read its row with";
-    if (!s || s->kind == JOB_SOURCE) return "its source could not read it: there is no row";
-    for (uint32_t i = 0; i < s->from.count; i++) {
-        if (strcmp(s->from.item[i].text, l->source) == 0) return NULL;
-    }
-    return "it is a row of a later step, and its source makes rows itself";
-}
-
-/* Why a letter cannot go through the job; NULL: it can. */
-static const char *replay_hurdle(const struct replay *r, const struct letter_row *l)
-{
-    if (!*l->source) return "it is a result, not a record of a source";
-    const struct job_step *s = replay_step(r, l->source);
-    if (!s || s->kind != JOB_SOURCE) return "the job has no source of that name";
-    if (!l->raw) return "its bytes were not kept";
-    return s->format ? NULL : replay_row_hurdle(r, l);
-}
 
 static bool replay_is_chosen(const char *id, const char *const *chosen, uint32_t count)
 {
@@ -82,28 +48,43 @@ static bool replay_is_done(const struct replay *r, const char *id)
            (r->originals && replay_ledger_has(&r->original, id));
 }
 
+static enum cli_exit replay_check_chosen(const struct replay *r, const char *const *chosen,
+                                         uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (letter_list_find(r->letters, chosen[i])) continue;
+        return cli_fail(r->c, CLI_USAGE, "%s: there is no letter '%s'", r->letters->path,
+                        chosen[i]);
+    }
+    return CLI_OK;
+}
+
+static void replay_take(struct replay *r, uint32_t letter)
+{
+    const struct replay_place *at = &r->place[letter];
+    r->is_taken[letter] = true;
+    r->taken++;
+    if (at->at != REPLAY_SOURCE) r->has_rows[at->step * JOB_FEEDS + at->at] = true;
+}
+
 static enum cli_exit replay_choose(struct replay *r, const char *const *chosen, uint32_t count)
 {
     struct cli *c = r->c;
     uint32_t before = 0, hurdles = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        if (!letter_list_find(r->letters, chosen[i])) {
-            return cli_fail(c, CLI_USAGE, "%s: there is no letter '%s'", r->letters->path,
-                            chosen[i]);
-        }
-    }
+    enum cli_exit code = replay_check_chosen(r, chosen, count);
+    if (code != CLI_OK) return code;
     for (uint32_t i = 0; i < r->letters->count; i++) {
         const struct letter_row *l = &r->letters->item[i];
         if (!replay_is_chosen(l->id, chosen, count)) continue;
-        const char *hurdle = replay_hurdle(r, l);
+        r->place[i] = replay_place_of(c->arena, r->loaded->plan, l);
+        const char *hurdle = r->place[i].hurdle;
         if (replay_is_done(r, l->id)) {
             before++;
         } else if (hurdle) {
             hurdles++;
             cli_note(c, "letter %s cannot be replayed: %s", l->id, hurdle);
         } else {
-            r->is_taken[i] = true;
-            r->taken++;
+            replay_take(r, i);
         }
     }
     if (r->taken == 0) {
@@ -119,28 +100,31 @@ static enum cli_exit replay_choose(struct replay *r, const char *const *chosen, 
 
 /* --- The batch -------------------------------------------------------------------------------- */
 
-static const char *replay_file(const struct replay *r, const struct job_step *source)
+static const char *replay_file(const struct replay *r, uint32_t step, enum replay_at at)
 {
-    return arena_printf(r->c->arena, "%s/%s.records", r->dir, source->name.text);
+    const char *name = replay_place_file(r->c->arena, r->loaded->job, step, at);
+    return name ? arena_printf(r->c->arena, "%s/%s", r->dir, name) : NULL;
 }
 
-/* The records of one source. */
-static sr_rc replay_write_source(const struct replay *r, const struct job_step *source,
-                                 struct sr_error *err)
+/* What goes in at one place. */
+static sr_rc replay_write_place(const struct replay *r, uint32_t step, enum replay_at at,
+                                struct sr_error *err)
 {
+    const struct sr_format_type *format = r->loaded->job->step[step].format;
     struct sr_out out = bytes_out();
-    bool is_ok = true;
+    const char *path = replay_file(r, step, at);
+    bool is_ok = path != NULL;
     for (uint32_t i = 0; i < r->letters->count && is_ok; i++) {
         const struct letter_row *l = &r->letters->item[i];
-        if (!r->is_taken[i] || strcmp(l->source, source->name.text) != 0) continue;
+        if (!r->is_taken[i] || r->place[i].step != step || r->place[i].at != at) continue;
         /* An empty line of CSV may be a record; an empty message is one to `raw` alone. */
         bool is_line =
-            l->raw_len == 0 && source->format && strcmp(source->format->name, "raw") != 0;
+            l->raw_len == 0 && at == REPLAY_SOURCE && format && strcmp(format->name, "raw") != 0;
         is_ok = is_line ? letter_source_put(&out, "\n", 1)
                         : letter_source_put(&out, l->raw, l->raw_len);
     }
-    sr_rc rc = is_ok ? durable_replace(&r->c->env, replay_file(r, source),
-                                       out.data ? (const void *)out.data : "", out.len, err)
+    sr_rc rc = is_ok ? durable_replace(&r->c->env, path, out.data ? (const void *)out.data : "",
+                                       out.len, err)
                      : error_set(err, SR_ENOMEM, "out of memory");
     bytes_free(&out);
     return rc;
@@ -152,7 +136,11 @@ static sr_rc replay_begin(struct replay *r, struct sr_error *err)
     const struct job *job = r->loaded->job;
     sr_rc rc = durable_make_dirs(&r->c->env, r->dir, err);
     for (uint32_t i = 0; i < job->steps && rc == SR_OK; i++) {
-        if (job->step[i].kind == JOB_SOURCE) rc = replay_write_source(r, &job->step[i], err);
+        if (job->step[i].kind == JOB_SOURCE) rc = replay_write_place(r, i, REPLAY_SOURCE, err);
+        for (uint32_t at = 0; at < JOB_FEEDS && rc == SR_OK; at++) {
+            if (!r->has_rows[i * JOB_FEEDS + at]) continue;
+            rc = replay_write_place(r, i, (enum replay_at)at, err);
+        }
     }
     if (rc != SR_OK) return rc;
     json_t *ids = json_array();
@@ -195,6 +183,53 @@ static bool replay_as_json(struct job *job, struct job_step *s)
     return s->format && column;
 }
 
+static bool replay_read_letters(struct job *job, struct job_step *s,
+                                const struct sr_source_type *of, const char *path)
+{
+    const struct sr_source_type *letters = letter_source_type(job->arena, of);
+    struct letter_source_conf *conf = arena_get(job->arena, sizeof(*conf));
+    if (!letters || !conf || !path) return false;
+    conf->path = path;
+    s->source = letters;
+    s->conf = conf;
+    s->rate_limit = 0;
+    return true;
+}
+
+/* A row that lacks a column which is used is bad: a NULL in its place would be a guess. */
+static const void *replay_strict_json(const struct job *job)
+{
+    const struct sr_format_type *json = job->dead_letter.json;
+    char *conf = json ? arena_copy(job->arena, job->dead_letter.json_conf, json->conf_size) : NULL;
+    for (const struct sr_opt *o = json ? json->opts : NULL; conf && o->key; o++) {
+        bool is_it = strcmp(o->key, "fail-on-missing-field") == 0 && o->kind == SR_OPT_BOOL;
+        if (is_it) *(bool *)(void *)(conf + o->offset) = true;
+    }
+    return conf;
+}
+
+/* The source of the rows that join a step. */
+static bool replay_feed(const struct replay *r, struct job *job, uint32_t step, uint32_t at)
+{
+    struct job_step *feed = arena_get(job->arena, sizeof(*feed));
+    const char *path = replay_file(r, step, (enum replay_at)at);
+    const char *file = replay_place_file(job->arena, job, step, (enum replay_at)at);
+    const void *conf = replay_strict_json(job);
+    if (!feed || !file || !conf) return false;
+    *feed = (struct job_step){.kind = JOB_SOURCE,
+                              .name = job->step[step].name,
+                              .uid = file,
+                              .parallelism = 1,
+                              .format = job->dead_letter.json,
+                              .format_conf = conf,
+                              .on_error = job->dead_letter.step ? JOB_DEAD_LETTER : JOB_FAIL,
+                              .idle_timeout = {.us = -1}};
+    feed->name.text = file;
+    feed->name.len = (uint32_t)strlen(file);
+    job->step[step].feed[at] = feed;
+    return replay_read_letters(job, feed, NULL, path);
+}
+
 /* Sources read letters; the job is another one, with checkpoints beside them. */
 static enum cli_exit replay_change(void *ctx, struct job *job)
 {
@@ -202,18 +237,19 @@ static enum cli_exit replay_change(void *ctx, struct job *job)
     struct cli *c = r->c;
     for (uint32_t i = 0; i < job->steps; i++) {
         struct job_step *s = &job->step[i];
+        for (uint32_t at = 0; at < JOB_FEEDS; at++) {
+            if (!r->has_rows[i * JOB_FEEDS + at]) continue;
+            if (!replay_feed(r, job, i, at)) return cli_fail(c, CLI_FAILED, "out of memory");
+        }
         if (s->kind != JOB_SOURCE) continue;
-        const struct sr_source_type *letters = letter_source_type(job->arena, s->source);
-        struct letter_source_conf *conf = arena_get(job->arena, sizeof(*conf));
-        if (!letters || !conf) return cli_fail(c, CLI_FAILED, "out of memory");
-        conf->path = replay_file(r, s);
+        const struct sr_source_type *of = s->source;
         if (!s->format && !replay_as_json(job, s)) {
             return cli_fail(c, CLI_FAILED, "source '%s': no rows can be read from JSON",
                             s->name.text);
         }
-        s->source = letters;
-        s->conf = conf;
-        s->rate_limit = 0;
+        if (!replay_read_letters(job, s, of, replay_file(r, i, REPLAY_SOURCE))) {
+            return cli_fail(c, CLI_FAILED, "out of memory");
+        }
     }
     const char *name = arena_printf(c->arena, "%s (replay %u)", job->name, r->number);
     const char *id = arena_printf(c->arena, "%s replay %u %s", job->id, r->number, r->dir);
@@ -249,14 +285,15 @@ static const struct args_option replay_define = {"define", NULL, 'D', "KEY=VALUE
 
 static const char *replay_own_letters(const struct replay *r)
 {
-    return arena_printf(r->c->arena, "%s/letters.json", r->dir);
+    return arena_printf(r->c->arena, "%s/letters", r->dir);
 }
 
-/* One plain file of dead letters is not replaced: see replay_target.h. */
+/* One plain file of dead letters is not replaced: see replay_target.h. Any number of tasks may
+ * write into a directory. */
 static enum cli_exit replay_aside(struct replay *r, struct args *a)
 {
     if (!replay_target(r->loaded->plan)) return CLI_OK;
-    const char *path = replay_own_letters(r);
+    const char *path = arena_printf(r->c->arena, "%s/", replay_own_letters(r));
     if (a->options == ARGS_MAX) return cli_fail(r->c, CLI_USAGE, "too many options");
     a->given[a->options].option = &replay_define;
     a->given[a->options++].value = arena_printf(r->c->arena, "dead-letter.path=%s", path);
@@ -281,29 +318,39 @@ static enum cli_exit replay_headers(struct replay *r, struct args *a)
     return CLI_OK;
 }
 
-static enum cli_exit replay_batch(struct replay *r)
+/* The job of the batch; its faults are told, and what else there is to say unless it is tried. */
+static enum cli_exit replay_load(struct replay *r, bool is_trial, struct args *a,
+                                 struct loaded *loaded)
 {
     static const struct args_option go_on = {"continue", NULL, 0, NULL, ""};
     static const struct args_option drain = {"drain", NULL, 0, NULL, ""};
     struct cli *c = r->c;
-    struct loaded loaded;
-    struct args *a = arena_copy(c->arena, r->args, sizeof(*a));
-    if (!a || a->options + 2 > ARGS_MAX) return cli_fail(c, CLI_USAGE, "too many options");
+    *a = *r->args;
+    if (a->options + 2 > ARGS_MAX) return cli_fail(c, CLI_USAGE, "too many options");
     a->given[a->options++].option = &go_on;
     a->given[a->options++].option = &drain;
     enum cli_exit code = replay_headers(r, a);
     if (code == CLI_OK) code = replay_aside(r, a);
     if (code != CLI_OK) return code;
     struct load_change change = {.job = replay_change, .ctx = r};
-    code = load_changed(c, a, r->loaded, &change, &loaded);
-    if (loaded.faults) show_faults(c, loaded.faults);
-    return code == CLI_OK ? run_loaded(c, a, &loaded) : code;
+    code = load_changed(c, a, r->loaded, &change, loaded);
+    if (loaded->faults && (!is_trial || code != CLI_OK)) show_faults(c, loaded->faults);
+    return code;
+}
+
+static enum cli_exit replay_batch(struct replay *r, bool is_trial)
+{
+    struct loaded loaded;
+    struct args *a = arena_get(r->c->arena, sizeof(*a));
+    if (!a) return cli_fail(r->c, CLI_FAILED, "out of memory");
+    enum cli_exit code = replay_load(r, is_trial, a, &loaded);
+    return code == CLI_OK && !is_trial ? run_loaded(r->c, a, &loaded) : code;
 }
 
 static enum cli_exit replay_finish(struct replay *r)
 {
     struct sr_error err = {0};
-    enum cli_exit code = replay_batch(r);
+    enum cli_exit code = replay_batch(r, false);
     if (code != CLI_OK && code != CLI_DIVERTED) {
         cli_note(r->c, "replay %u is not done; the next replay of these letters goes on with it",
                  r->number);
@@ -324,13 +371,75 @@ static enum cli_exit replay_finish(struct replay *r)
 
 static enum cli_exit replay_open(struct replay *r, struct sr_error *err)
 {
-    r->is_taken = arena_array(r->c->arena, (size_t)r->letters->count + 1, sizeof(bool));
-    sr_rc rc = r->is_taken ? replay_ledger_open(r->c, r->letters, &r->ledger, err)
-                           : error_set(err, SR_ENOMEM, "out of memory");
+    struct arena *a = r->c->arena;
+    r->is_taken = arena_array(a, (size_t)r->letters->count + 1, sizeof(bool));
+    r->place = arena_array(a, (size_t)r->letters->count + 1, sizeof(*r->place));
+    r->has_rows = arena_array(a, (size_t)r->loaded->job->steps * JOB_FEEDS + 1, sizeof(bool));
+    sr_rc rc = r->is_taken && r->place && r->has_rows
+                   ? replay_ledger_open(r->c, r->letters, &r->ledger, err)
+                   : error_set(err, SR_ENOMEM, "out of memory");
     if (rc == SR_OK && r->originals) {
         rc = replay_ledger_open(r->c, r->originals, &r->original, err);
     }
     return rc == SR_OK ? CLI_OK : cli_fail(r->c, CLI_FAILED, "%s", err->words);
+}
+
+/* Which places a batch that was interrupted has rows for. Files that no place of the job is called
+ * by hold letters that would be lost. */
+static enum cli_exit replay_find_rows(struct replay *r)
+{
+    const struct job *job = r->loaded->job;
+    const struct sr_files *fs = r->c->env.files;
+    struct sr_stat stat;
+    struct sr_error err = {0};
+    char **names = NULL;
+    if (fs->list(fs, r->dir, &names, &err) != SR_OK) {
+        return cli_fail(r->c, CLI_FAILED, "%s", err.words);
+    }
+    const char *stranger = NULL;
+    for (char **n = names; *n; n++) {
+        bool is_known = strcmp(*n, "checkpoints") == 0 || strcmp(*n, "letters") == 0;
+        for (uint32_t i = 0; i < job->steps * REPLAY_PLACES && !is_known; i++) {
+            uint32_t step = i / REPLAY_PLACES, at = i % REPLAY_PLACES;
+            const char *file = replay_place_file(r->c->arena, job, step, (enum replay_at)at);
+            is_known = file && strcmp(file, *n) == 0;
+            if (is_known && at != REPLAY_SOURCE) r->has_rows[step * JOB_FEEDS + at] = true;
+        }
+        const char *path = arena_printf(r->c->arena, "%s/%s", r->dir, *n);
+        bool is_full = path && fs->stat(fs, path, &stat, &err) == SR_OK &&
+                       stat.kind == SR_FILE_REGULAR && stat.size_bytes > 0;
+        if (!is_known && is_full) stranger = path;
+    }
+    fs->names_free(fs, names);
+    return stranger ? cli_fail(r->c, CLI_CONFIG,
+                               "%s has letters for a step that this job has not: finish it with "
+                               "the job that began it",
+                               stranger)
+                    : CLI_OK;
+}
+
+static enum cli_exit replay_go_on(struct replay *r)
+{
+    cli_note(r->c, "replay %u was interrupted: it is finished first", r->number);
+    r->dir = replay_ledger_dir(&r->ledger, r->c, r->number);
+    enum cli_exit code = r->dir ? replay_find_rows(r) : CLI_FAILED;
+    if (code == CLI_OK) code = replay_finish(r);
+    memset(r->has_rows, 0, (size_t)r->loaded->job->steps * JOB_FEEDS * sizeof(bool));
+    return code;
+}
+
+/* A batch of those that are taken. It is not begun with a job that cannot take them. */
+static enum cli_exit replay_new(struct replay *r)
+{
+    struct sr_error err = {0};
+    enum cli_exit code = replay_check_sinks(r, r->loaded->plan);
+    if (code != CLI_OK) return code;
+    r->number = replay_ledger_next(&r->ledger);
+    r->dir = replay_ledger_dir(&r->ledger, r->c, r->number);
+    code = r->dir ? replay_batch(r, true) : CLI_FAILED;
+    if (code != CLI_OK) return code;
+    if (replay_begin(r, &err) != SR_OK) return cli_fail(r->c, CLI_FAILED, "%s", err.words);
+    return replay_finish(r);
 }
 
 enum cli_exit replay_run(struct cli *c, const struct args *a, const struct replay_what *what)
@@ -343,22 +452,9 @@ enum cli_exit replay_run(struct cli *c, const struct args *a, const struct repla
     struct sr_error err = {0};
     enum cli_exit code = replay_open(&r, &err);
     r.number = code == CLI_OK ? replay_ledger_open_batch(&r.ledger) : 0;
-    if (r.number > 0) {
-        cli_note(c, "replay %u was interrupted: it is finished first", r.number);
-        r.dir = replay_ledger_dir(&r.ledger, c, r.number);
-        code = replay_finish(&r);
-    }
+    if (r.number > 0) code = replay_go_on(&r);
     if (code == CLI_OK) code = replay_choose(&r, what->chosen, what->count);
-    if (code == CLI_OK && r.taken > 0) code = replay_check_sinks(&r, what->loaded->plan);
-    if (code == CLI_OK && r.taken > 0) {
-        r.number = replay_ledger_next(&r.ledger);
-        r.dir = replay_ledger_dir(&r.ledger, c, r.number);
-        if (!r.dir || replay_begin(&r, &err) != SR_OK) {
-            code = cli_fail(c, CLI_FAILED, "%s", err.words);
-        } else {
-            code = replay_finish(&r);
-        }
-    }
+    if (code == CLI_OK && r.taken > 0) code = replay_new(&r);
     replay_ledger_close(&r.ledger);
     replay_ledger_close(&r.original);
     return code;

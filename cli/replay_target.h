@@ -12,7 +12,7 @@
 
 /* The plain file that the dead letters of a job are; NULL: another target, or none. */
 const char *replay_target(const struct plan *p);
-/* Puts what is in `from` behind what is in `target`, unless a call that was killed has done so;
+/* Puts the parts in `from` behind what is in `target`, unless a call that was killed has done so;
  * neither needs to be there. */
 sr_rc replay_target_keep(struct cli *c, const char *target, const char *from, struct sr_error *err);
 

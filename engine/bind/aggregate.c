@@ -473,6 +473,7 @@ struct logic *agg_scope_nodes(struct agg_scope *g, const struct job_step *step, 
         return NULL;
     }
     struct logic *calc = select_calc(&g->calc, step, input, where);
+    calc = calc ? bind_feed(b, step, calc, JOB_FEED_GROUPED) : NULL;
     struct logic *n = calc ? logic_add(b->graph, LOGIC_AGGREGATE, step, &calc, 1) : NULL;
     if (!n) {
         return NULL;

@@ -6,6 +6,7 @@
  *   source.c  transform.c  aggregate.c  sink.c   one step each, to logical nodes
  *   keyed.c  which columns are in the keys of records
  *   dead_letter.c  where records go that are set aside
+ *   feed.c    where rows of a replay join
  *
  * A function that fails has added its fault; the caller only stops. NULL from an expression means
  * just that.
@@ -132,6 +133,9 @@ void bind_check_deciders(struct binder *b, const struct plan *p);
 
 /* The rows of all inputs of s as one node: the input itself, or a union. NULL with faults. */
 struct logic *bind_inputs(struct binder *b, struct bound *s);
+/* `in`, or it and the rows that join `step` there. NULL with faults. */
+struct logic *bind_feed(struct binder *b, const struct job_step *step, struct logic *in,
+                        enum job_feed_at at);
 enum job_on_error bind_on_error(const struct job_step *step, const struct logic *input);
 
 /* --- Select lists ----------------------------------------------------------------------------- */

@@ -312,6 +312,7 @@ void bind_sink(struct binder *b, struct bound *s)
         return;
     }
     struct logic *calc = sink_columns(b, s, input, &columns);
+    calc = calc ? bind_feed(b, s->step, calc, JOB_FEED_INPUT) : NULL;
     struct logic *n = calc ? sink_node(b, s, calc, &columns) : NULL;
     if (!n || !sink_check(b, n)) {
         return;

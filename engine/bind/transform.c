@@ -394,6 +394,7 @@ static struct logic *transform_grouped(struct transform *t)
         return NULL;
     }
     struct logic *n = agg_scope_nodes(g, t->step, t->input, where);
+    n = n ? bind_feed(t->b, t->step, n, JOB_FEED_RESULTS) : NULL;
     return n ? select_calc(&l, t->step, n, having) : NULL;
 }
 
@@ -418,10 +419,23 @@ static bool transform_check_groups(struct transform *t)
     return true;
 }
 
+/* Rows of an aggregate need one. */
+static bool transform_check_feeds(struct transform *t)
+{
+    const struct job_step *step = t->step;
+    if (t->is_grouped || (!step->feed[JOB_FEED_GROUPED] && !step->feed[JOB_FEED_RESULTS])) {
+        return true;
+    }
+    bind_fault(t->b, &step->name, 0, NULL,
+               "SR0510: rows that were set aside at the aggregate of step '%s' find none there",
+               step->name.text);
+    return false;
+}
+
 /* Only a window can say that a row is late. */
 static bool transform_check_late(struct transform *t, const struct logic *tail)
 {
-    while (tail->kind != LOGIC_AGGREGATE && tail->step == t->step && tail->inputs == 1) {
+    while (tail->kind != LOGIC_AGGREGATE && tail->step == t->step && tail->inputs > 0) {
         tail = tail->input[0];
     }
     bool has_window = tail->kind == LOGIC_AGGREGATE && tail->step == t->step &&
@@ -448,7 +462,8 @@ void bind_transform(struct binder *b, struct bound *s)
     bool is_good =
         s->step->sql.text ? s->query && transform_read_sql(t, s->query) : transform_read_short(t);
     t->input = bind_inputs(b, s);
-    if (!is_good || !t->input || !transform_check_groups(t)) {
+    t->input = t->input ? bind_feed(b, s->step, t->input, JOB_FEED_INPUT) : NULL;
+    if (!is_good || !t->input || !transform_check_groups(t) || !transform_check_feeds(t)) {
         return;
     }
     t->scope.binder = b;

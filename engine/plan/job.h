@@ -40,6 +40,10 @@ enum job_on_error { JOB_FAIL, JOB_SKIP, JOB_DEAD_LETTER };
 
 enum job_on_late { JOB_LATE_DROP, JOB_LATE_DEAD_LETTER };
 
+/* Where rows of a replay join a step: behind its inputs (of a sink: as its own columns), in front
+ * of its aggregate, behind that. */
+enum job_feed_at { JOB_FEED_INPUT, JOB_FEED_GROUPED, JOB_FEED_RESULTS, JOB_FEEDS };
+
 struct job_step {
     enum job_step_kind kind;
     struct job_text name;
@@ -79,6 +83,9 @@ struct job_step {
     struct place select_at;
     enum job_on_late on_late;
     struct place on_late_at; /* line 0: not written */
+    /* JOB_SOURCE with connector and format, whose columns are those of the place; NULL: none. Not
+     * written by anybody: a replay adds them. */
+    const struct job_step *feed[JOB_FEEDS];
 };
 
 /* `dead-letter:`, where records go that are set aside. */
