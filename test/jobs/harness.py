@@ -35,7 +35,7 @@ class Place:
         self.binary = str(pathlib.Path(binary).resolve())
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="sr-"))
         self.children = []
-        self.brokers = {}
+        self.brokers, self.shared = {}, "kafka"
         self.env = {**os.environ, "STREAMRUN_RUN_DIR": str(self.dir / "run"), "XDG_STATE_HOME": str(self.dir / "state"),
                     "HOME": str(self.dir), "STREAMRUN_DEMO_DIR": str(self.dir), "PAGE_HITS_DIR": str(self.dir),
                     "WORDS_DIR": str(self.dir), "PARTS_DIR": str(self.dir), "TOTALS_DIR": str(self.dir), "PACKAGE_LOG": str(self.dir / "dpkg.log*")}
@@ -77,11 +77,12 @@ class Place:
         """A real broker that serves. Without settings all tests of this run share it: topics with names of their own,
         and leave it running. With settings (of the broker) it is this test's, and may be killed."""
         try:
-            if settings is None and "kafka" in SHARED:
-                return SHARED["kafka"]
+            if settings is None and proxy is None and self.shared in SHARED:
+                return SHARED[self.shared]
             where = tempfile.mkdtemp(prefix="sr-kafka-")
             broker = kafka.Broker(where, settings, proxy=proxy)
-            (SHARED if settings is None else self.brokers)["kafka" if settings is None else where] = broker
+            is_shared = settings is None and proxy is None
+            (SHARED if is_shared else self.brokers)[self.shared if is_shared else where] = broker
             broker.open()
             return broker
         except kafka.Missing as why:

@@ -237,7 +237,7 @@ def a_marker_that_others_wrote_over_is_told_and_without_it_the_rows_tell(p):
 def a_commit_that_comes_late_is_of_no_later_transaction(p):
     """Its request is held in the network until rows of the next transaction of that id are there: the broker refuses it."""
     proxy = kafka_proxy.Proxy()
-    broker = p.kafka({"log.retention.hours": "2"}, proxy=proxy)
+    broker = p.kafka(proxy=proxy)
     for nth, name in ((1, "late-base"), (2, "late-rows")):
         broker.create(name, 1)
         proxy.late.clear()
