@@ -3,6 +3,8 @@
  *
  *   kafka_loop fill BOOTSTRAP TOPIC ROWS     records of 200 bytes, half of them random
  *   kafka_loop copy BOOTSTRAP FROM TO        all records of FROM, with the settings of our sink
+ *   kafka_loop json BOOTSTRAP FROM TO        the same, through simdjson: about half of them
+ *   kafka_loop follow BOOTSTRAP FROM TO      as copy, without an end
  */
 #include <librdkafka/rdkafka.h>
 #include <stdarg.h>
@@ -10,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "test/bench/kafka_json.h"
 
 #define ROW_BYTES 200
 #define BATCH     1000
@@ -128,7 +132,23 @@ static int assign_all(rd_kafka_t *rk, const char *name)
     return count;
 }
 
-static void copy(const char *bootstrap, const char *from, const char *to)
+/* One record on; by way of JSON, or as it is. */
+static void pass(rd_kafka_t *out, rd_kafka_topic_t *topic, struct kafka_json *json,
+                 const rd_kafka_message_t *m)
+{
+    char row[KAFKA_JSON_ROOM];
+    if (!json) {
+        put(out, topic, m->payload, m->len);
+        return;
+    }
+    size_t len = kafka_json_row(json, m->payload, m->len, row);
+    if (len > 0) {
+        put(out, topic, row, len);
+    }
+}
+
+static void copy(const char *bootstrap, const char *from, const char *to, struct kafka_json *json,
+                 bool is_endless)
 {
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
     set(conf, "group.id", "kafka_loop");
@@ -141,14 +161,14 @@ static void copy(const char *bootstrap, const char *from, const char *to)
     rd_kafka_topic_t *topic = rd_kafka_topic_new(out, to, NULL);
     rd_kafka_message_t *m[BATCH];
     for (int left = assign_all(in, from); left > 0;) {
-        ssize_t got = rd_kafka_consume_batch_queue(queue, 100, m, BATCH);
+        ssize_t got = rd_kafka_consume_batch_queue(queue, is_endless ? 1 : 100, m, BATCH);
         for (ssize_t i = 0; i < got; i++) {
             if (m[i]->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
-                left--;
+                left -= is_endless ? 0 : 1;
             } else if (m[i]->err) {
                 die("%s", rd_kafka_message_errstr(m[i]));
             } else {
-                put(out, topic, m[i]->payload, m[i]->len);
+                pass(out, topic, json, m[i]);
             }
             rd_kafka_message_destroy(m[i]);
         }
@@ -165,7 +185,13 @@ int main(int argc, char **argv)
     if (argc == 5 && strcmp(argv[1], "fill") == 0) {
         fill(argv[2], argv[3], strtol(argv[4], NULL, 10));
     } else if (argc == 5 && strcmp(argv[1], "copy") == 0) {
-        copy(argv[2], argv[3], argv[4]);
+        copy(argv[2], argv[3], argv[4], NULL, false);
+    } else if (argc == 5 && strcmp(argv[1], "follow") == 0) {
+        copy(argv[2], argv[3], argv[4], NULL, true);
+    } else if (argc == 5 && strcmp(argv[1], "json") == 0) {
+        struct kafka_json *json = kafka_json_new();
+        copy(argv[2], argv[3], argv[4], json, false);
+        kafka_json_free(json);
     } else {
         die("kafka_loop: wrong usage, see the file's head");
     }
