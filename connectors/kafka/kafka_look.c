@@ -195,22 +195,21 @@ static sr_rc kafka_look_listed(struct kafka_look *l, const char *text, const int
     return SR_OK;
 }
 
-/* Where the group was; where it was nowhere, as auto.offset.reset says. */
-static sr_rc kafka_look_group(struct kafka_look *l, const struct kafka_bounds *b)
+/* own[i]: where the group was; where it was nowhere, low or high as `reset` says, or, NULL, it
+ * fails, with what is to be written instead. */
+static sr_rc kafka_look_group(struct kafka_look *l, const struct kafka_bounds *b, const char *reset,
+                              const char *instead)
 {
-    const char *reset = kafka_reset(l->conf);
     sr_rc rc = kafka_look_ask(l, RD_KAFKA_OFFSET_STORED, b->own);
     for (uint32_t i = 0; rc == SR_OK && i < l->count; i++) {
         if (b->own[i] >= 0) {
             continue;
         }
         if (!reset) {
-            return l->host->fail(
-                l->host, &l->err, SR_ECONFIG,
-                "group '%s' has no offset of topic '%s', partition %d: write "
-                "properties.auto.offset.reset: earliest or latest, or another scan.startup.mode",
-                props_find(&l->conf->properties, "group.id"), l->found[i].topic,
-                l->found[i].partition);
+            return l->host->fail(l->host, &l->err, SR_ECONFIG,
+                                 "group '%s' has no offset of topic '%s', partition %d: write %s",
+                                 props_find(&l->conf->properties, "group.id"), l->found[i].topic,
+                                 l->found[i].partition, instead);
         }
         b->own[i] = strcmp(reset, "earliest") == 0 ? b->low[i] : b->high[i];
     }
@@ -237,7 +236,9 @@ static sr_rc kafka_look_begins(struct kafka_look *l, const struct kafka_bounds *
         kafka_look_copy(b->own, b->high, l->count);
         break;
     case KAFKA_FROM_GROUP:
-        rc = kafka_look_group(l, b);
+        rc = kafka_look_group(l, b, kafka_reset(l->conf),
+                              "properties.auto.offset.reset: earliest or latest, or another "
+                              "scan.startup.mode");
         break;
     case KAFKA_FROM_TIMESTAMP:
         rc = kafka_look_ask(l, l->conf->startup_ms, b->own);
@@ -262,7 +263,7 @@ static sr_rc kafka_look_ends(struct kafka_look *l, const struct kafka_bounds *b)
     case KAFKA_TO_LATEST:
         break;
     case KAFKA_TO_GROUP:
-        rc = kafka_look_ask(l, RD_KAFKA_OFFSET_STORED, b->own);
+        rc = kafka_look_group(l, b, NULL, "another scan.bounded.mode");
         break;
     case KAFKA_TO_TIMESTAMP:
         rc = kafka_look_ask(l, l->conf->bounded_ms, b->own);

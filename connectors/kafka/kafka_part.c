@@ -4,8 +4,6 @@
 
 #include "connectors/kafka/kafka_reader.h"
 
-#define KAFKA_ASK_MS 10000 /* of a broker, which bounds a position that is lost */
-
 sr_rc kafka_part_start(struct kafka_reader *r, struct kafka_part *p, struct sr_error *err)
 {
     const uint64_t one = 1;
@@ -50,54 +48,72 @@ uint64_t kafka_part_digest(const struct kafka_reader *r, const rd_kafka_message_
 
 /* --- Lost positions -------------------------------------------------------------------------- */
 
-/* Where the job goes on; or it fails, as `why` says. */
-static sr_rc kafka_part_lost(struct kafka_reader *r, struct kafka_part *p, const char *why,
-                             struct sr_error *err)
+/* What comes of the answer: it goes on elsewhere, or fails. */
+static sr_rc kafka_part_settle(struct kafka_reader *r, struct kafka_part *p,
+                               const struct kafka_ask *a, struct sr_error *err)
 {
-    int64_t low = 0, high = 0;
     const struct sr_host *h = r->host;
     enum kafka_lost how = (enum kafka_lost)r->conf->lost.index;
-    rd_kafka_resp_err_t e = rd_kafka_query_watermark_offsets(
-        r->client.rk, p->at.topic, p->at.partition, &low, &high, KAFKA_ASK_MS);
-    if (e) {
-        return client_fail(&r->client, err, e, p->at.topic);
+    long long at = p->at.next, low = a->low, high = a->high;
+    bool is_behind = at > high;
+    long long gone = is_behind || low < at ? 0 : low - at;
+    if (a->was_checking && !*a->why && low > p->at.last && low <= at && !is_behind) {
+        return SR_OK; /* only the row before the position was taken by retention */
     }
-    bool is_behind = p->at.next > high;
-    int64_t gone = is_behind || low < p->at.next ? 0 : low - p->at.next;
-    if (p->state == KAFKA_CHECKING && !why && low > p->at.last && low <= p->at.next && !is_behind) {
-        p->state = KAFKA_READING; /* only the row before the position was taken by retention */
-        kafka_part_stop(p);
-        return kafka_part_start(r, p, err);
-    }
-    char words[200];
-    (void)snprintf(words, sizeof(words), "%s",
-                   why         ? why
-                   : is_behind ? "it is behind the end: the topic was made again, or cut off"
-                               : "retention or a deletion took it");
+    const char *words = *a->why     ? a->why
+                        : is_behind ? "it is behind the end: the topic was made again, or cut off"
+                                    : "retention or a deletion took it";
     if (how == KAFKA_LOST_FAIL) {
         return h->fail(h, err, SR_EFINAL,
                        "topic '%s', partition %d: position %lld is lost, the broker has %lld to "
                        "%lld: %s; %lld records are gone for sure. Take an older look at what was "
                        "written, then go on with scan.lost-position: earliest or latest",
-                       p->at.topic, p->at.partition, (long long)p->at.next, (long long)low,
-                       (long long)high, words, (long long)gone);
+                       p->at.topic, p->at.partition, at, low, high, words, gone);
     }
-    int64_t to = how == KAFKA_LOST_EARLIEST ? low : high;
-    if (how == KAFKA_LOST_LATEST && to > p->at.next && !is_behind) {
-        gone = to - p->at.next;
+    long long to = how == KAFKA_LOST_EARLIEST ? low : high;
+    if (how == KAFKA_LOST_LATEST && to > at && !is_behind) {
+        gone = to - at;
     }
     h->log(
         h, SR_WARN,
         "topic '%s', partition %d: position %lld is lost (%s): goes on at %lld, %lld records are "
         "passed over",
-        p->at.topic, p->at.partition, (long long)p->at.next, words, (long long)to, (long long)gone);
+        p->at.topic, p->at.partition, at, words, to, gone);
     h->count(h, "lost-positions", 1);
     h->count(h, "lost-records", gone);
     p->at.next = to;
     p->at.last = -1;
-    p->state = KAFKA_READING;
+    return SR_OK;
+}
+
+/* Nothing is read of it until the broker has said what it has. `why`: "" is what the answer says.
+ */
+static sr_rc kafka_part_lost(struct kafka_reader *r, struct kafka_part *p, const char *why,
+                             struct sr_error *err)
+{
+    p->ask = kafka_ask_new(&r->client, p->at.topic, p->at.partition, r->wake);
+    if (!p->ask) {
+        return r->host->fail(r->host, err, SR_ENOMEM, "kafka: no thread can be made");
+    }
+    (void)snprintf(p->ask->why, sizeof(p->ask->why), "%s", why);
+    p->ask->was_checking = p->state == KAFKA_CHECKING;
+    p->state = KAFKA_ASKING;
+    p->starts++;
     kafka_part_stop(p);
-    return kafka_part_start(r, p, err);
+    return SR_OK;
+}
+
+sr_rc kafka_part_answered(struct kafka_reader *r, struct kafka_part *p, struct sr_error *err)
+{
+    sr_rc rc = client_is_let_in(&r->client, &r->conf->properties, err);
+    if (rc == SR_OK) {
+        rc = p->ask->e ? client_fail(&r->client, err, p->ask->e, p->at.topic)
+                       : kafka_part_settle(r, p, p->ask, err);
+    }
+    kafka_ask_free(p->ask);
+    p->ask = NULL;
+    p->state = KAFKA_READING;
+    return rc == SR_OK ? kafka_part_start(r, p, err) : rc;
 }
 
 sr_rc kafka_part_check(struct kafka_reader *r, struct kafka_part *p, const rd_kafka_message_t *m,
@@ -107,7 +123,7 @@ sr_rc kafka_part_check(struct kafka_reader *r, struct kafka_part *p, const rd_ka
     bool is_same = rd_kafka_message_timestamp(m, NULL) == p->at.last_ms &&
                    kafka_part_digest(r, m) == p->at.last_digest;
     if (*is_mine && !is_same) {
-        char why[160];
+        char why[KAFKA_ASK_WHY];
         (void)snprintf(why, sizeof(why),
                        "another record stands at %lld, which was read already: the topic was made "
                        "again",
@@ -125,7 +141,7 @@ static sr_rc kafka_part_end(struct kafka_reader *r, struct kafka_part *p, int64_
                             struct sr_error *err)
 {
     if (p->state == KAFKA_CHECKING && end < p->at.next) {
-        return kafka_part_lost(r, p, NULL, err);
+        return kafka_part_lost(r, p, "", err);
     }
     if (p->state == KAFKA_CHECKING) {
         p->state = KAFKA_READING;
@@ -144,7 +160,7 @@ sr_rc kafka_part_event(struct kafka_reader *r, struct kafka_part *p, const rd_ka
         return kafka_part_end(r, p, m->offset, err);
     case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET:
     case RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE:
-        return kafka_part_lost(r, p, NULL, err);
+        return kafka_part_lost(r, p, "", err);
     default:
         break;
     }

@@ -296,6 +296,14 @@ static void kafka_reader_beat(struct kafka_reader *r, int64_t now_us)
 static enum sr_polled kafka_reader_look(struct kafka_reader *r, struct kafka_part *part,
                                         struct sr_poll *p, struct sr_error *err)
 {
+    if (part->state == KAFKA_ASKING) {
+        if (!kafka_ask_is_done(part->ask)) {
+            return SR_POLL_IDLE;
+        }
+        if (kafka_part_answered(r, part, err) != SR_OK) {
+            return SR_POLL_FAILED;
+        }
+    }
     if (r->first >= r->messages) {
         kafka_reader_take(r, part);
     }
@@ -456,6 +464,7 @@ void kafka_reader_close(void *reader)
         if (p->queue) {
             rd_kafka_queue_io_event_enable(p->queue, -1, NULL, 0);
         }
+        kafka_ask_free(p->ask);
         kafka_part_stop(p);
         if (p->queue) {
             rd_kafka_queue_destroy(p->queue);

@@ -7,13 +7,16 @@
  *                          v                                   |
  *              CHECKING (reads that row again)                 |
  *   it is there, or was cleaned away |   | another one, or     |
- *                                    v   | it is out of range  v
- *                                READING <-- kafka_part_lost --+--> READING ... ENDED
- *                                            (fails, or goes on)   (next >= stop)
+ *                                    v   v it is out of range  v
+ *                                READING     kafka_part_lost <-- READING ... ENDED
+ *                                   ^               |           (next >= stop)
+ *                                   |               v
+ *                 kafka_part_answered (or fails) ASKING what the broker has (kafka_ask)
  */
 #ifndef CONNECTORS_KAFKA_KAFKA_READER_H
 #define CONNECTORS_KAFKA_KAFKA_READER_H
 
+#include "connectors/kafka/kafka_ask.h"
 #include "connectors/kafka/kafka_known.h"
 #include "connectors/kafka/kafka_source.h"
 
@@ -21,7 +24,7 @@
 #define KAFKA_SLACK     64u             /* readable bytes behind the last record */
 #define KAFKA_BEAT_US   INT64_C(200000) /* how often the client's own events are served */
 
-enum kafka_part_state { KAFKA_CHECKING, KAFKA_READING, KAFKA_ENDED };
+enum kafka_part_state { KAFKA_CHECKING, KAFKA_READING, KAFKA_ASKING, KAFKA_ENDED };
 
 struct kafka_part {
     uint32_t number; /* the engine's */
@@ -29,6 +32,7 @@ struct kafka_part {
     struct kafka_note at;
     rd_kafka_topic_t *rkt;
     rd_kafka_queue_t *queue; /* its own, only to be woken by */
+    struct kafka_ask *ask;   /* while ASKING; owned */
     bool is_started;
     bool has_told;   /* that it ended */
     uint32_t starts; /* each makes what was taken before void */
@@ -82,6 +86,8 @@ uint64_t kafka_part_digest(const struct kafka_reader *r, const rd_kafka_message_
  * be shown. */
 sr_rc kafka_part_check(struct kafka_reader *r, struct kafka_part *p, const rd_kafka_message_t *m,
                        bool *is_mine, struct sr_error *err);
+/* The broker has said what it has of a partition whose position is lost. */
+sr_rc kafka_part_answered(struct kafka_reader *r, struct kafka_part *p, struct sr_error *err);
 /* An event in place of a record. */
 sr_rc kafka_part_event(struct kafka_reader *r, struct kafka_part *p, const rd_kafka_message_t *m,
                        struct sr_error *err);

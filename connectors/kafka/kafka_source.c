@@ -188,7 +188,7 @@ static const char *const kafka_losts[] = {"fail", "earliest", "latest", NULL};
     SR_OPT(struct kafka_source_conf, "topic", topics, .flags = SR_OPT_USUAL, .doc = "The topic, or several separated by ;.")
 #define KAFKA_BOUNDS \
     SR_OPT(struct kafka_source_conf, "scan.bounded.mode", bounded, .choices = kafka_boundeds, .def = "unbounded", \
-           .doc = "Where the read ends: unbounded (never), or latest-offset, group-offsets, timestamp or specific-offsets, each partition where that was when the job began."), \
+           .doc = "Where the read ends: unbounded (never), or latest-offset, group-offsets, timestamp or specific-offsets, each partition where that was when the job began; a group without an offset is a fault."), \
     SR_OPT(struct kafka_source_conf, "scan.bounded.specific-offsets", bounded_offsets, .doc = "With specific-offsets: the first offset of each partition that is not read; partitions that are not listed are read to their latest."), \
     SR_OPT(struct kafka_source_conf, "scan.bounded.timestamp-millis", bounded_ms, .def = "-1", .doc = "With timestamp: the first record at or behind this time, in ms since 1970, is not read."), \
     SR_OPT(struct kafka_source_conf, "scan.topic-partition-discovery.interval", discovery, .def = "5 min", .min = 0, .max = INT64_MAX, \
