@@ -84,6 +84,7 @@ def probe(b, broker, source, target, command):
 
 def kafka_latency(b):
     """From the moment a record is due to be written until a read_committed reader has it from the other topic."""
+    kit.prepare()
     with tempfile.TemporaryDirectory(prefix="sr-kafka-") as place, broker_of(place) as broker:
         for name, bar, guarantee in (("late-loop", None, None), ("late-least", 20, LEAST), ("late-once", 1100, ONCE)):
             times = []

@@ -1,6 +1,8 @@
 #include "connectors/kafka/kafka_reader.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -34,6 +36,7 @@ static sr_rc kafka_reader_connect(struct kafka_reader *r, struct sr_error *err)
 {
     const struct sr_pairs *written = &r->conf->properties;
     rd_kafka_conf_t *conf = NULL;
+    char ahead[16];
     sr_rc rc = client_conf(written, &conf, err);
     if (rc != SR_OK) {
         return rc;
@@ -46,7 +49,8 @@ static sr_rc kafka_reader_connect(struct kafka_reader *r, struct sr_error *err)
     client_default(conf, written, "isolation.level", "read_committed");
     /* A full queue is looked at again after a second, so it has to hold what a second takes. */
     client_default(conf, written, "queued.min.messages", "1000000");
-    client_default(conf, written, "queued.max.messages.kbytes", "65536");
+    (void)snprintf(ahead, sizeof(ahead), "%" PRIu32, r->ahead);
+    client_default(conf, written, "queued.max.messages.kbytes", ahead);
     rd_kafka_conf_set_offset_commit_cb(conf, kafka_reader_committed);
     return client_open(&r->client, r->host, RD_KAFKA_CONSUMER, conf, err);
 }
@@ -61,13 +65,86 @@ sr_rc kafka_reader_open(void *reader, const struct sr_source_open *o, struct sr_
     r->metadata = o->metadata;
     r->metadatas = o->metadatas;
     r->wants_keys = o->wants_keys;
+    r->readers = o->parts > 0 ? o->parts : 1;
     group = props_find(&r->conf->properties, "group.id");
     r->has_group = group && *group;
     r->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (r->wake < 0) {
         return r->host->fail(r->host, err, SR_EIO, "kafka: no eventfd, errno %d", errno);
     }
-    return kafka_reader_connect(r, err);
+    return SR_OK;
+}
+
+/* A partition that is read, asked about, or about to be. */
+static bool kafka_reader_is_live(const struct kafka_part *p) { return p->state != KAFKA_ENDED; }
+
+/* How much to fetch ahead of each partition, with those that there are now. */
+static uint32_t kafka_reader_ahead(const struct kafka_reader *r)
+{
+    uint64_t live = 0, share = KAFKA_AHEAD;
+    for (uint32_t i = 0; i < r->parts; i++) {
+        live += kafka_reader_is_live(&r->part[i]) ? 1 : 0;
+    }
+    while (share > KAFKA_AHEAD_LEAST && share * live * r->readers > KAFKA_AHEAD_MAX) {
+        share /= 2;
+    }
+    return (uint32_t)share;
+}
+
+/* Lets go of what a partition has of the client. */
+static void kafka_reader_forget(struct kafka_part *p)
+{
+    if (p->queue) {
+        rd_kafka_queue_io_event_enable(p->queue, -1, NULL, 0);
+    }
+    kafka_ask_free(p->ask);
+    kafka_part_stop(p);
+    if (p->queue) {
+        rd_kafka_queue_destroy(p->queue);
+    }
+    if (p->rkt) {
+        rd_kafka_topic_destroy(p->rkt);
+    }
+    p->ask = NULL;
+    p->queue = NULL;
+    p->rkt = NULL;
+}
+
+static void kafka_reader_drop(struct kafka_reader *r)
+{
+    for (uint32_t i = 0; i < r->messages; i++) {
+        rd_kafka_message_destroy(r->message[i]);
+    }
+    r->messages = r->first = r->upto = r->used = 0;
+}
+
+/* Begins to read partitions that were added. How much is fetched ahead of each cannot be changed
+ * of a client, so when they have become many there is a new one, and all begin anew where they are.
+ */
+static sr_rc kafka_reader_start(struct kafka_reader *r, struct sr_error *err)
+{
+    sr_rc rc = SR_OK;
+    uint32_t ahead = kafka_reader_ahead(r);
+    bool is_asking = false;
+    for (uint32_t i = 0; i < r->parts; i++) {
+        is_asking = is_asking || r->part[i].state == KAFKA_ASKING;
+    }
+    if (r->ahead == 0 || (ahead < r->ahead && !is_asking)) {
+        kafka_reader_drop(r);
+        for (uint32_t i = 0; i < r->parts; i++) {
+            kafka_reader_forget(&r->part[i]);
+        }
+        client_close(&r->client);
+        r->ahead = ahead;
+        rc = kafka_reader_connect(r, err);
+    }
+    for (uint32_t i = 0; rc == SR_OK && i < r->parts; i++) {
+        struct kafka_part *p = &r->part[i];
+        bool is_due = kafka_reader_is_live(p) && p->state != KAFKA_ASKING && !p->is_started;
+        rc = is_due ? kafka_part_start(r, p, err) : SR_OK;
+    }
+    r->has_new = false;
+    return rc;
 }
 
 sr_rc kafka_reader_add(void *reader, uint32_t number, const struct sr_split *split,
@@ -94,7 +171,8 @@ sr_rc kafka_reader_add(void *reader, uint32_t number, const struct sr_split *spl
     if (p->at.last >= 0) {
         p->state = KAFKA_CHECKING;
     }
-    return kafka_part_start(r, p, err);
+    r->has_new = true;
+    return SR_OK;
 }
 
 /* --- What is shown --------------------------------------------------------------------------- */
@@ -107,14 +185,6 @@ static struct kafka_part *kafka_reader_find(struct kafka_reader *r, uint32_t num
         }
     }
     return NULL;
-}
-
-static void kafka_reader_drop(struct kafka_reader *r)
-{
-    for (uint32_t i = 0; i < r->messages; i++) {
-        rd_kafka_message_destroy(r->message[i]);
-    }
-    r->messages = r->first = r->upto = r->used = 0;
 }
 
 /* Messages [first, ...) that fit a block, all of them rows: how many, and their bytes. */
@@ -260,7 +330,7 @@ static void kafka_reader_tell(const struct kafka_reader *r, const struct kafka_p
 /* Gives the group what a checkpoint has; the answer comes by a callback. */
 static void kafka_reader_tell_group(struct kafka_reader *r)
 {
-    if (r->shown) {
+    if (r->shown && r->client.rk) {
         rd_kafka_resp_err_t e = rd_kafka_commit(r->client.rk, r->shown, 1);
         if (e) {
             kafka_reader_committed(r->client.rk, e, NULL, &r->client);
@@ -277,6 +347,9 @@ static void kafka_reader_beat(struct kafka_reader *r, int64_t now_us)
         return;
     }
     r->beat_us = now_us;
+    if (!r->client.rk) {
+        return; /* nothing is to be read yet */
+    }
     (void)rd_kafka_poll(r->client.rk, 0);
     for (uint32_t i = 0; i < r->parts; i++) {
         kafka_reader_tell(r, &r->part[i]);
@@ -337,6 +410,9 @@ enum sr_polled kafka_reader_poll(void *reader, struct sr_poll *p, struct sr_erro
     uint64_t woken;
     int64_t now_us = r->host->mono_us(r->host);
     enum sr_polled polled = SR_POLL_IDLE;
+    if (r->has_new && kafka_reader_start(r, err) != SR_OK) {
+        return SR_POLL_FAILED;
+    }
     kafka_reader_beat(r, now_us);
     kafka_reader_tell_group(r);
     r->first = r->first + r->used; /* what was not consumed is shown again */
@@ -460,19 +536,8 @@ void kafka_reader_close(void *reader)
     }
     kafka_reader_drop(r);
     for (uint32_t i = 0; i < r->parts; i++) {
-        struct kafka_part *p = &r->part[i];
-        if (p->queue) {
-            rd_kafka_queue_io_event_enable(p->queue, -1, NULL, 0);
-        }
-        kafka_ask_free(p->ask);
-        kafka_part_stop(p);
-        if (p->queue) {
-            rd_kafka_queue_destroy(p->queue);
-        }
-        if (p->rkt) {
-            rd_kafka_topic_destroy(p->rkt);
-        }
-        free(p->at.topic);
+        kafka_reader_forget(&r->part[i]);
+        free(r->part[i].at.topic);
     }
     client_close(&r->client);
     if (r->host) {

@@ -20,6 +20,12 @@
 #include "connectors/kafka/kafka_known.h"
 #include "connectors/kafka/kafka_source.h"
 
+/* What librdkafka may fetch ahead of a partition, in KiB: as much, as long as what all partitions
+ * of the source have is no more than KAFKA_AHEAD_MAX; never less than the least. */
+#define KAFKA_AHEAD       65536u
+#define KAFKA_AHEAD_MAX   262144u
+#define KAFKA_AHEAD_LEAST 1024u
+
 #define KAFKA_BATCH_MAX SR_BATCH_ROWS
 #define KAFKA_SLACK     64u             /* readable bytes behind the last record */
 #define KAFKA_BEAT_US   INT64_C(200000) /* how often the client's own events are served */
@@ -45,8 +51,11 @@ struct kafka_reader {
     const uint32_t *metadata;
     uint32_t metadatas;
     bool wants_keys, has_group;
-    struct client client;
-    int wake; /* eventfd: some queue has something; -1: not open */
+    uint32_t readers;     /* of the source */
+    struct client client; /* open once there are partitions */
+    uint32_t ahead;       /* KiB a partition that it was opened with; 0: it is not open */
+    bool has_new;         /* partitions that are not started yet */
+    int wake;             /* eventfd: some queue has something; -1: not open */
     struct kafka_part *part;
     uint32_t parts, room;
     uint32_t turn; /* whose it is */

@@ -151,6 +151,23 @@ def a_compacted_topic_has_holes_and_they_are_no_loss(p):
     assert sorted(set(map(int, got))) == sorted(set(left)), (got, left)
 
 
+@test
+def partitions_that_become_many_are_read_on_where_they_were(p):
+    broker = p.kafka()
+    name = topic(broker, 3)
+    options = FIRST + "    scan.topic-partition-discovery.interval: 50ms\n    properties.group.id: many\n"
+    path = job(p, broker, name, options, head=KEPT, out=FILES)
+    broker.put(name, [row for k in range(3) for row in lines(1000 * k, 300, k)])
+    child = p.start("run", "-p", "1", path)
+    wait_for("the first rows", lambda: len(written(p)) == 900 or child.poll() is not None)
+    broker.grow(name, 40)  # less is fetched ahead of each then, by a new client
+    broker.put(name, [row for k in range(40) for row in lines(1000 * k + 300, 20, k)])
+    wait_for("rows of all", lambda: len(written(p)) >= 900 + 800 or child.poll() is not None)
+    stopped(p, child)
+    want = [1000 * k + i for k in range(40) for i in range(0 if k < 3 else 300, 320)]
+    assert sorted(written(p)) == want and broker.group("many", name)[0] == 320, broker.group("many", name)
+
+
 # --- Positions that are lost ----------------------------------------------------------------------
 
 

@@ -1,5 +1,5 @@
-/* Preloaded into the program by tests: while the file $KAFKA_HOLD is there, a broker does not answer
- * what a partition has. */
+/* Preloaded into the program by tests: while the file $KAFKA_HOLD is there, a broker does not
+ * answer what a partition has. */
 #include <dlfcn.h>
 #include <librdkafka/rdkafka.h>
 #include <poll.h>
