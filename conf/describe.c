@@ -23,19 +23,41 @@ static void describe_text(struct describe *d, const char *text)
     describe_put(d, text, strlen(text));
 }
 
+/* Bytes of a character that is UTF-8, and yet for YAML the end of a line, or not allowed: written
+ * as it is it would not be read back. 0: it is none of those. */
+static size_t describe_special(const unsigned char *s, size_t left, uint32_t *code)
+{
+    if (left >= 2 && s[0] == 0xc2 && s[1] >= 0x80 && s[1] < 0xa0) {
+        *code = s[1];
+        return 2;
+    }
+    if (left < 3 || s[0] < 0xe0 || s[0] >= 0xf0) {
+        return 0;
+    }
+    uint32_t c = (s[0] & 0x0fu) << 12 | (s[1] & 0x3fu) << 6 | (s[2] & 0x3fu);
+    *code = c;
+    return c == 0x2028 || c == 0x2029 || c == 0xfeff || c >= 0xfffe ? 3 : 0;
+}
+
 /* Double quotes: the one style that can carry any text in one line. */
 static void describe_quoted(struct describe *d, const char *text, size_t len)
 {
-    char hex[8];
+    char hex[12];
+    uint32_t code = 0;
 
     describe_put(d, "\"", 1);
     for (size_t i = 0; i < len; i++) {
         unsigned char c = (unsigned char)text[i];
+        size_t special = describe_special((const unsigned char *)text + i, len - i, &code);
         if (c == '"' || c == '\\') {
             describe_put(d, "\\", 1);
             describe_put(d, &text[i], 1);
         } else if (c == '\n') {
             describe_put(d, "\\n", 2);
+        } else if (special > 0) {
+            (void)snprintf(hex, sizeof(hex), "\\u%04X", (unsigned)code);
+            describe_text(d, hex);
+            i += special - 1;
         } else if (c < ' ' || c == 0x7f) {
             (void)snprintf(hex, sizeof(hex), "\\x%02X", c);
             describe_text(d, hex);

@@ -595,6 +595,12 @@ START_TEST(secrets)
 }
 END_TEST
 
+/* Characters of which YAML makes a line's end, or which it does not take: U+0081, U+0085, U+2028,
+ * U+FEFF, U+FFFE; and others beside them. */
+#define ODD                                                                           \
+    "\xc2\x81 \xc2\x85 \xe2\x80\xa8 \xef\xbb\xbf \xef\xbf\xbe \xc2\xa0 \xef\xbf\xbd " \
+    "\xf0\x9f\x98\x80"
+
 /* The description read again gives the same job, and describes itself the same. */
 START_TEST(description_reads_back)
 {
@@ -608,7 +614,7 @@ START_TEST(description_reads_back)
     in.define = define;
     in.defines = 1;
     ck_assert_int_eq(kit_read_input(&k, &in), SR_ECONFIG); /* ${x is never closed */
-    const struct conf_define good[] = {{"sources.hits.text", "a\"b\\c\n\t\x7f'$${x}"},
+    const struct conf_define good[] = {{"sources.hits.text", "a\"b\\c\n\t\x7f" ODD "'$${x}"},
                                        {"parallelism.default", "4"},
                                        {"sources.hits.properties.x: y", "$${NAME} ${NAME}"}};
     in.define = good;
@@ -629,7 +635,7 @@ START_TEST(description_reads_back)
     const struct job_step *hits = &k.job->step[0];
     const struct probe_conf *probe = hits->conf;
     ck_assert_str_eq(probe->path, "/srv/logs/*.csv");
-    ck_assert_str_eq(probe->text, "a\"b\\c\n\t\x7f'${x}");
+    ck_assert_str_eq(probe->text, "a\"b\\c\n\t\x7f" ODD "'${x}");
     ck_assert_str_eq(probe->properties.key[0], "x: y");
     ck_assert_str_eq(probe->properties.value[0], "${NAME} value");
     ck_assert_int_eq(probe->every.us, 1000000);
