@@ -363,22 +363,69 @@ static const struct expr *agg_name(struct agg_scope *g, const struct scope *from
     return NULL;
 }
 
-/* TUMBLE_START(...), HOP_END(...) and their kin of Flink's older syntax. */
-static const struct expr *agg_older_call(struct agg_scope *g, const struct ast *n)
+static bool agg_same_argument(const struct ast *a, const struct ast *b)
+{
+    bool are_names = a->kind == AST_NAME && b->kind == AST_NAME; /* ts, t.ts */
+    return are_names ? strcmp(a->item[a->count - 1]->name, b->item[b->count - 1]->name) == 0
+                     : ast_equal(a, b);
+}
+
+/* Is the call, of TUMBLE_START say, given what the window of the grouping is given? */
+static bool agg_same_window(const struct grouping *w, const struct ast *call)
+{
+    bool is_same = call->count == w->args + 1 && agg_same_argument(call->item[0], w->time);
+    for (uint32_t i = 0; i < w->args && is_same; i++) {
+        is_same = agg_same_argument(call->item[i + 1], w->arg[i]);
+    }
+    return is_same;
+}
+
+/* TUMBLE_START(...), HOP_END(...) and their kin of Flink's older syntax: which of the window's
+ * columns that is; AGG_WINDOW_COLUMNS: it is none of them. */
+static uint32_t agg_older_call(const struct agg_scope *g, const struct ast *n)
 {
     const char *const parts[AGG_WINDOW_COLUMNS] = {"_START", "_END",
                                                    g->is_proctime ? "_PROCTIME" : "_ROWTIME"};
-    if (g->window == WINDOW_NONE || n->kind != AST_CALL) {
-        return NULL;
+    uint32_t i = 0;
+    if (g->window == WINDOW_NONE || n->kind != AST_CALL ||
+        strncmp(n->name, g->grouping->window, strlen(g->grouping->window)) != 0) {
+        return AGG_WINDOW_COLUMNS;
     }
-    size_t len = strlen(g->grouping->window);
-    for (uint32_t i = 0; i < AGG_WINDOW_COLUMNS; i++) {
-        if (strncmp(n->name, g->grouping->window, len) == 0 &&
-            strcmp(n->name + len, parts[i]) == 0) {
-            return agg_out_column(g, g->grouping->keys + i);
+    while (i < AGG_WINDOW_COLUMNS && strcmp(n->name + strlen(g->grouping->window), parts[i]) != 0) {
+        i++;
+    }
+    return i;
+}
+
+static const struct expr *agg_older(struct agg_scope *g, const struct scope *s, const struct ast *n,
+                                    uint32_t column)
+{
+    if (agg_same_window(g->grouping, n)) {
+        return agg_out_column(g, g->grouping->keys + column);
+    }
+    bind_fault(s->binder, s->text, n->at, "give it the arguments of that window",
+               "SR0703: %s is of another window than the %s that rows are grouped by", n->name,
+               g->grouping->window);
+    return NULL;
+}
+
+/* The key that a name means, in whatever way it is written: `page`, `t.page`; -1: none. */
+static int32_t agg_key_of(struct agg_scope *g, const struct scope *s, const struct ast *n)
+{
+    struct scope input = g->input;
+    input.text = s->text;
+    for (uint32_t k = 0; k < g->grouping->keys; k++) {
+        const struct ast *key = g->grouping->key[k];
+        const struct expr *e = g->calc.expr[g->key_column[k]];
+        if (key->kind != AST_NAME || e->kind != EXPR_COLUMN || !agg_same_argument(key, n)) {
+            continue;
+        }
+        int32_t c = bind_column(&input, n);
+        if (c < 0 || (uint32_t)c == e->column) {
+            return c < 0 ? -1 : (int32_t)k;
         }
     }
-    return NULL;
+    return -1;
 }
 
 const struct expr *agg_scope_bind(struct scope *s, const struct ast *n, bool *is_settled)
@@ -390,28 +437,16 @@ const struct expr *agg_scope_bind(struct scope *s, const struct ast *n, bool *is
             return agg_out_column(g, k);
         }
     }
-    const struct expr *older = agg_older_call(g, n);
-    if (older) {
-        return older;
+    uint32_t older = agg_older_call(g, n);
+    if (older < AGG_WINDOW_COLUMNS) {
+        return agg_older(g, s, n, older);
     }
     if (n->kind == AST_CALL && func_is_aggregate(n->name)) {
         return agg_call(g, s, n);
     }
     if (n->kind == AST_NAME) {
-        /* t.page where the key is page: the same column. */
-        struct scope input = g->input;
-        input.text = s->text;
-        for (uint32_t k = 0; k < g->grouping->keys; k++) {
-            const struct ast *key = g->grouping->key[k];
-            bool is_same =
-                key->kind == AST_NAME && n->count > 1 &&
-                strcmp(key->item[key->count - 1]->name, n->item[n->count - 1]->name) == 0 &&
-                bind_column(&input, n) >= 0;
-            if (is_same) {
-                return agg_out_column(g, k);
-            }
-        }
-        return agg_name(g, s, n);
+        int32_t key = agg_key_of(g, s, n);
+        return key >= 0 ? agg_out_column(g, (uint32_t)key) : agg_name(g, s, n);
     }
     *is_settled = false;
     return NULL;

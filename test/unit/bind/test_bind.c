@@ -60,6 +60,10 @@ START_TEST(select_lists_are_named_and_typed)
     bind_check_columns("sql=SELECT TUMBLE_START(ts, INTERVAL '1' HOUR) AS s, COUNT(*) AS n FROM a "
                        "GROUP BY TUMBLE(ts, INTERVAL '1' HOUR)",
                        "s TIMESTAMP(3) NOT NULL, n BIGINT NOT NULL");
+    bind_check_columns("sql=SELECT TUMBLE_START(x.ts, INTERVAL '1' HOUR) AS s, COUNT(*) AS n FROM "
+                       "a AS x GROUP BY TUMBLE(ts, INTERVAL '1' HOUR)",
+                       "s TIMESTAMP(3) NOT NULL, n BIGINT NOT NULL");
+    bind_check_columns("sql=SELECT k, a.v FROM a GROUP BY a.k, v", "k STRING, v INT");
     bind_check_columns("from=a; group=UPPER(k) | v; select=UPPER(k) || 'x' AS u | v",
                        "u STRING, v INT");
 }
@@ -115,6 +119,13 @@ START_TEST(windows_need_the_time_attribute)
     bind_check_fault("sql=SELECT COUNT(*) AS n FROM a GROUP BY TUMBLE(ts, INTERVAL '1' MINUTE), "
                      "TUMBLE(ts, INTERVAL '1' HOUR)",
                      "2:88 rows are grouped by one window at most\n");
+    bind_check_fault(
+        "sql=SELECT TUMBLE_START(ts, INTERVAL '2' HOUR) AS s, TUMBLE_END(v) AS e FROM "
+        "a GROUP BY TUMBLE(ts, INTERVAL '1' HOUR)",
+        "2:25 TUMBLE_START is of another window than the TUMBLE that rows are grouped "
+        "by [give it the arguments of that window]\n"
+        "2:67 TUMBLE_END is of another window than the TUMBLE that rows are grouped by "
+        "[give it the arguments of that window]\n");
 }
 END_TEST
 
@@ -316,6 +327,17 @@ START_TEST(changes_of_a_row_may_not_overtake_each_other)
 }
 END_TEST
 
+/* A key that is a field, and a column of the field's name, are two things. */
+START_TEST(a_column_is_no_key_because_of_its_name_alone)
+{
+    jobs_check_faults("source a; schema=r ROW<k INT>, k INT\n"
+                      "transform t; sql=SELECT a.k, COUNT(*) AS n FROM a GROUP BY r.k\n"
+                      "sink s; from=t\n",
+                      "2:25 column 'k' is neither grouped by nor inside an aggregate [add it to "
+                      "group-by, or take MIN or MAX of it]\n");
+}
+END_TEST
+
 START_TEST(constants_bind_without_columns)
 {
     struct arena *a = arena_new();
@@ -337,4 +359,5 @@ UNIT_MAIN("bind", select_lists_are_named_and_typed,
           a_mapping_of_columns_is_a_schema, a_connector_may_bring_its_schema,
           what_is_not_there_yet_is_said, unions_need_the_same_columns,
           promises_beyond_the_weakest_link_are_faults, one_transaction_decides_about_checkpoints,
-          changes_of_a_row_may_not_overtake_each_other, constants_bind_without_columns)
+          changes_of_a_row_may_not_overtake_each_other,
+          a_column_is_no_key_because_of_its_name_alone, constants_bind_without_columns)
