@@ -53,12 +53,8 @@ void bind_fault_at(struct binder *b, struct place at, const char *hint, const ch
 const struct ast *bind_parse(struct binder *b, enum parse_what what, const struct job_text *t);
 /* The format of a step needs records that are framed, and its connector frames none. */
 void bind_no_frames(struct binder *b, const struct job_step *step, const char *connector);
-/* Adds that fault, answers false. */
-static inline bool bind_no_memory(struct binder *b)
-{
-    bind_fault_at(b, (struct place){0}, NULL, "out of memory");
-    return false;
-}
+/* A node or a piece of memory was not to be had: adds that fault, answers false. */
+bool bind_no_memory(struct binder *b);
 /* Where a source or sink names its connector, else its own name. */
 struct place bind_connector_place(const struct job_step *step);
 

@@ -27,6 +27,17 @@ void bind_fault_at(struct binder *b, struct place at, const char *hint, const ch
     fault_add(b->faults, FAULT_ERROR, at, hint, "%s", words);
 }
 
+bool bind_no_memory(struct binder *b)
+{
+    if (b->graph && b->graph->nodes == LOGIC_NODES_MAX) {
+        bind_fault_at(b, (struct place){.file = b->job->file}, NULL,
+                      "SR0705: the job has more than %u operators", LOGIC_NODES_MAX);
+    } else {
+        bind_fault_at(b, (struct place){0}, NULL, "out of memory");
+    }
+    return false;
+}
+
 struct place bind_connector_place(const struct job_step *step)
 {
     return step->connector_at.line ? step->connector_at : step->name.at;

@@ -102,11 +102,21 @@ static struct logic *bind_union(struct binder *b, struct bound *s)
         on_error = in[i]->on_error < on_error ? in[i]->on_error : on_error;
     }
     struct logic *n = logic_add(b->graph, LOGIC_UNION, s->step, in, s->froms);
-    if (n) {
-        n->out = out;
-        n->is_updating = is_updating;
-        n->on_error = on_error;
+    if (!n) {
+        (void)bind_no_memory(b);
+        return NULL;
     }
+    if (n->ways > LOGIC_WAYS_MAX) {
+        bind_fault(b, s->step->from.count > 0 ? &s->step->from.item[0] : &s->step->name, 0,
+                   "a step that is named twice gives its rows twice",
+                   "SR0705: rows come to '%s' by more than %u ways, with unions in its inputs "
+                   "taken apart",
+                   s->step->name.text, LOGIC_WAYS_MAX);
+        return NULL;
+    }
+    n->out = out;
+    n->is_updating = is_updating;
+    n->on_error = on_error;
     return n;
 }
 

@@ -38,7 +38,12 @@ struct logic *logic_add(struct logic_graph *g, enum logic_kind kind, const struc
     for (uint32_t i = 0; i < inputs; i++) {
         sr_assert(input[i]->number < n->number);
         kept[i] = input[i];
+        n->ways += n->ways <= LOGIC_WAYS_MAX ? input[i]->ways : 0;
     }
+    if (inputs == 0 || kind == LOGIC_AGGREGATE) {
+        n->ways = 1;
+    }
+    n->ways = n->ways <= LOGIC_WAYS_MAX ? n->ways : LOGIC_WAYS_MAX + 1;
     g->node[g->nodes++] = n;
     return n;
 }
@@ -100,7 +105,7 @@ bool logic_is_identity(const struct logic *n)
     return true;
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): as deep as unions stand in unions, at most the nodes */
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as unions stand in unions, along each of its ways */
 bool logic_is_proctime(const struct logic *n, uint32_t c)
 {
     while (n->kind == LOGIC_CALC || n->kind == LOGIC_WATERMARK) {

@@ -35,6 +35,7 @@ struct logic {
     const struct sr_schema *out; /* for a sink: rows that it takes */
     struct logic **input;        /* all of one schema; more than one only for LOGIC_UNION */
     uint32_t inputs;
+    uint32_t ways;    /* by which rows come here, unions taken apart; at most LOGIC_WAYS_MAX + 1 */
     bool is_updating; /* gives +U, -U, -D too */
     uint32_t keys;    /* updating: columns of `out` that name a row; 0: not known */
     const uint32_t *key;
@@ -72,6 +73,7 @@ struct logic {
 };
 
 #define LOGIC_NODES_MAX 10000u /* of one job */
+#define LOGIC_WAYS_MAX  10000u /* to one node, and edges of a job: a union of unions multiplies */
 
 struct logic_graph {
     struct arena *arena;

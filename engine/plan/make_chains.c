@@ -106,8 +106,13 @@ static void chains_ends(struct chains *c)
 {
     for (uint32_t i = 0; i < c->vertices; i++) {
         struct plan_vertex *v = &c->vertex[i];
-        uint32_t *in = arena_array(c->arena, (size_t)c->edges + 1, sizeof(*in));
-        uint32_t *out = arena_array(c->arena, (size_t)c->edges + 1, sizeof(*out));
+        uint32_t ins = 0, outs = 0;
+        for (uint32_t e = 0; e < c->edges; e++) {
+            ins += c->edge[e].to == i;
+            outs += c->edge[e].from == i;
+        }
+        uint32_t *in = arena_array(c->arena, (size_t)ins + 1, sizeof(*in));
+        uint32_t *out = arena_array(c->arena, (size_t)outs + 1, sizeof(*out));
         for (uint32_t e = 0; in && out && e < c->edges; e++) {
             if (c->edge[e].to == i) {
                 in[v->ins++] = e;

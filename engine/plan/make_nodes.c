@@ -5,27 +5,42 @@
 #include "engine/base/error.h"
 #include "engine/plan/make.h"
 
-/* Inputs of n with unions taken apart: a union is nothing but several edges. */
-static uint32_t make_inputs(const struct logic_graph *g, const struct logic *n,
-                            const struct logic **out, uint32_t room)
+/* Inputs of a node while unions are taken apart. */
+struct make_ways {
+    const struct logic **item;
+    uint32_t count, space;
+};
+
+static bool make_ways_add(struct arena *a, struct make_ways *w, const struct logic *n)
 {
-    uint32_t count = 0, next = 0;
-    for (uint32_t i = 0; i < n->inputs && count < room; i++) {
-        out[count++] = n->input[i];
+    const struct logic **grown =
+        arena_more(a, w->item, w->count, &w->space, sizeof(struct logic *));
+    if (grown) {
+        w->item = grown;
+        w->item[w->count++] = n;
     }
-    while (next < count) {
-        const struct logic *in = out[next];
+    return grown != NULL;
+}
+
+/* Inputs of n with unions taken apart: a union is nothing but several edges. */
+static bool make_inputs(struct arena *a, const struct logic *n, struct make_ways *out)
+{
+    bool has_room = true;
+    for (uint32_t i = 0; i < n->inputs && has_room; i++) {
+        has_room = make_ways_add(a, out, n->input[i]);
+    }
+    for (uint32_t next = 0; next < out->count && has_room;) {
+        const struct logic *in = out->item[next];
         if (in->kind != LOGIC_UNION) {
             next++;
             continue;
         }
-        out[next] = in->input[0];
-        for (uint32_t i = 1; i < in->inputs && count < room; i++) {
-            out[count++] = in->input[i];
+        out->item[next] = in->input[0];
+        for (uint32_t i = 1; i < in->inputs && has_room; i++) {
+            has_room = make_ways_add(a, out, in->input[i]);
         }
-        sr_assert(count <= g->nodes);
     }
-    return count;
+    return has_room;
 }
 
 static bool make_is_taken(const struct plan_node *node, uint32_t count, const char *uid)
@@ -192,15 +207,17 @@ static void make_stamp(struct plan_node *node, uint32_t i)
 static bool make_link(const struct logic_graph *g, const struct logic *n, const uint32_t *at,
                       struct plan_node *out)
 {
-    const struct logic **in = arena_array(g->arena, (size_t)g->nodes + 1, sizeof(struct logic *));
-    uint32_t count = in ? make_inputs(g, n, in, g->nodes) : 0;
-    uint32_t *input = arena_array(g->arena, count ? count : 1, sizeof(*input));
-    for (uint32_t i = 0; input && i < count; i++) {
-        sr_assert(at[in[i]->number] != UINT32_MAX);
-        input[i] = at[in[i]->number];
+    struct make_ways in = {.count = 0};
+    uint32_t *input = NULL;
+    if (make_inputs(g->arena, n, &in)) {
+        input = arena_array(g->arena, in.count ? in.count : 1, sizeof(*input));
+    }
+    for (uint32_t i = 0; input && i < in.count; i++) {
+        sr_assert(at[in.item[i]->number] != UINT32_MAX);
+        input[i] = at[in.item[i]->number];
     }
     out->input = input;
-    out->inputs = count;
+    out->inputs = input ? in.count : 0;
     return input != NULL;
 }
 
@@ -208,7 +225,7 @@ sr_rc make_nodes(const struct logic_graph *g, struct registry *registry, struct 
                  uint32_t *at, struct sr_error *err)
 {
     struct plan_node *node = arena_array(g->arena, g->nodes ? g->nodes : 1, sizeof(*node));
-    uint32_t count = 0;
+    uint32_t count = 0, edges = 0;
     for (uint32_t i = 0; node && i < g->nodes; i++) {
         const struct logic *n = g->node[i];
         at[i] = UINT32_MAX;
@@ -223,6 +240,12 @@ sr_rc make_nodes(const struct logic_graph *g, struct registry *registry, struct 
         }
         if (!out->uid || !make_link(g, n, at, out)) {
             break;
+        }
+        edges += out->inputs;
+        if (edges > LOGIC_WAYS_MAX) {
+            return error_set(err, SR_ECONFIG,
+                             "the job has more than %u edges once unions are taken apart",
+                             LOGIC_WAYS_MAX);
         }
         at[i] = count++;
         if (n->kind == LOGIC_WATERMARK) {

@@ -309,12 +309,13 @@ END_TEST
 
 START_TEST(changes_of_a_row_may_not_overtake_each_other)
 {
-    jobs_check_faults("source a; schema=k INT\n"
-                      "transform t; from=a; group=k; select=k | COUNT(*) AS n\n"
-                      "sink s; from=t; parallelism=2\n",
-                      "3:6 sink 's' takes updating results with parallelism 2 behind 1 subtasks: "
-                      "changes of one row could overtake each other; write primary-key or the same "
-                      "parallelism\n");
+    jobs_check_faults(
+        "source a; schema=k INT\n"
+        "transform t; from=a; group=k; select=k | COUNT(*) AS n\n"
+        "sink s; from=t; parallelism=2\n",
+        "3:6 sink 's' takes updating results with parallelism 2 behind 1 subtasks: "
+        "changes of one row could overtake each other; write primary-key or the same "
+        "parallelism\n");
     struct jobs_bound b = jobs_open("source a; schema=k INT\n"
                                     "transform t; from=a; group=k; select=COUNT(*) AS n | k\n"
                                     "sink s; from=t; parallelism=2; key=k\n",
@@ -335,6 +336,30 @@ START_TEST(a_column_is_no_key_because_of_its_name_alone)
                       "sink s; from=t\n",
                       "2:25 column 'k' is neither grouped by nor inside an aggregate [add it to "
                       "group-by, or take MIN or MAX of it]\n");
+}
+END_TEST
+
+/* Unions of unions multiply: all ways count, up to a limit. */
+START_TEST(every_way_through_unions_is_an_edge)
+{
+    struct arena *a = arena_new();
+    const char *job = "source u0; schema=k INT\n";
+    for (int i = 1; i <= 14; i++) {
+        job = arena_printf(a, "%stransform u%d; from=u%d | u%d\n", job, i, i - 1, i - 1);
+    }
+    jobs_check_faults(arena_printf(a, "%ssink s; from=u14\n", job),
+                      "15:21 rows come to 'u14' by more than 10000 ways, with unions in its inputs "
+                      "taken apart [a step that is named twice gives its rows twice]\n");
+    struct jobs_bound b = jobs_open("source a; schema=k INT\n"
+                                    "transform t; from=a | a\n"
+                                    "transform u; from=t | t | t\n"
+                                    "transform v; from=u | u\n"
+                                    "sink s; from=v\n",
+                                    1);
+    ck_assert_msg(b.plan != NULL, "%s", jobs_faults(&b));
+    ck_assert_uint_eq(b.plan->edges, 12);
+    jobs_close(&b);
+    arena_free(a);
 }
 END_TEST
 
@@ -360,4 +385,5 @@ UNIT_MAIN("bind", select_lists_are_named_and_typed,
           what_is_not_there_yet_is_said, unions_need_the_same_columns,
           promises_beyond_the_weakest_link_are_faults, one_transaction_decides_about_checkpoints,
           changes_of_a_row_may_not_overtake_each_other,
-          a_column_is_no_key_because_of_its_name_alone, constants_bind_without_columns)
+          a_column_is_no_key_because_of_its_name_alone, every_way_through_unions_is_an_edge,
+          constants_bind_without_columns)
