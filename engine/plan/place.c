@@ -29,10 +29,21 @@ static sr_rc place_sink(struct logic_graph *g, struct logic *n, struct sr_error 
     }
     g->culprit = n->step;
     return error_set(err, SR_ECONFIG,
-                     "sink '%s' takes updating results with parallelism %u behind %u subtasks: "
+                     "sink '%s' takes updating results with parallelism %u behind parallelism %u: "
                      "changes of one row could overtake each other; write primary-key or the same "
                      "parallelism",
                      n->step->name.text, n->parallelism, in->parallelism);
+}
+
+/* Where inputs differ, rows of one would be dealt out to several subtasks, in which changes of one
+ * row overtake each other: what updates is gathered. */
+static uint32_t place_union(const struct logic *n)
+{
+    uint32_t parallelism = n->input[0]->parallelism;
+    for (uint32_t i = 1; i < n->inputs && n->is_updating; i++) {
+        parallelism = n->input[i]->parallelism == parallelism ? parallelism : 1;
+    }
+    return parallelism;
 }
 
 static sr_rc place_one(struct logic_graph *g, struct logic *n, struct sr_error *err)
@@ -46,12 +57,13 @@ static sr_rc place_one(struct logic_graph *g, struct logic *n, struct sr_error *
         break;
     case LOGIC_SINK:
         return place_sink(g, n, err);
+    case LOGIC_UNION:
+        n->parallelism = place_union(n);
+        break;
     case LOGIC_CALC:
-    case LOGIC_WATERMARK:
-    case LOGIC_UNION: {
+    case LOGIC_WATERMARK: {
         bool is_bound = n->step->kind == JOB_SOURCE || n->step->kind == JOB_SINK ||
-                        n->is_updating || n->kind == LOGIC_UNION ||
-                        n->input[0]->kind == LOGIC_AGGREGATE;
+                        n->is_updating || n->input[0]->kind == LOGIC_AGGREGATE;
         n->parallelism = is_bound ? n->input[0]->parallelism : place_written(g, n->step);
         break;
     }

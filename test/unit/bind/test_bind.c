@@ -313,7 +313,7 @@ START_TEST(changes_of_a_row_may_not_overtake_each_other)
         "source a; schema=k INT\n"
         "transform t; from=a; group=k; select=k | COUNT(*) AS n\n"
         "sink s; from=t; parallelism=2\n",
-        "3:6 sink 's' takes updating results with parallelism 2 behind 1 subtasks: "
+        "3:6 sink 's' takes updating results with parallelism 2 behind parallelism 1: "
         "changes of one row could overtake each other; write primary-key or the same "
         "parallelism\n");
     struct jobs_bound b = jobs_open("source a; schema=k INT\n"

@@ -197,6 +197,32 @@ START_TEST(branches_and_unions_are_edges)
 }
 END_TEST
 
+/* Rows that were dealt out to several subtasks could overtake each other. */
+START_TEST(updates_of_unequal_inputs_are_gathered)
+{
+    plan_check_at("source a; schema=k INT\n"
+                  "transform t; from=a; group=k; select=k | COUNT(*) AS n; parallelism=2\n"
+                  "transform u; from=a; group=k; select=k | COUNT(*) AS n; parallelism=3\n"
+                  "transform v; from=t | u; select=k | n + 1 AS m\n"
+                  "sink s; from=v; key=k; parallelism=2\n",
+                  1,
+                  "test: bounded, 9 tasks\n"
+                  "\n"
+                  "[1] x1  a: source rows      1 column\n"
+                  "     '-> [2] hash(k)\n"
+                  "     '-> [3] hash(k)\n"
+                  "[2] x2  t: group-aggregate  by k: COUNT(*)\n"
+                  "     '-> [4] gather\n"
+                  "[3] x3  u: group-aggregate  by k: COUNT(*)\n"
+                  "     '-> [4] gather\n"
+                  "[4] x1  v: calc             k, COUNT(*) + CAST(1 AS BIGINT) AS m\n"
+                  "     '-> [5] hash(k)\n"
+                  "[5] x2  s: sink once        exactly-once\n"
+                  "\n"
+                  "a -> s: exactly-once\n");
+}
+END_TEST
+
 START_TEST(a_calc_behind_a_union_runs_in_front_of_it)
 {
     plan_check_at("source a; schema=k INT, v INT, w INT\n"
@@ -361,7 +387,7 @@ UNIT_MAIN("plan", regions_are_what_is_connected, stateless_neighbours_become_one
           a_step_that_changes_nothing_is_not_there, computed_columns_are_only_computed_when_used,
           the_watermark_is_stamped_at_the_source, rows_are_split_by_key_in_front_of_an_aggregate,
           a_result_that_nobody_reads_is_not_computed, branches_and_unions_are_edges,
-          a_calc_behind_a_union_runs_in_front_of_it,
+          updates_of_unequal_inputs_are_gathered, a_calc_behind_a_union_runs_in_front_of_it,
           parallelism_is_the_steps_or_the_jobs_and_bounded_by_the_connector,
           uids_are_unique_and_stable, fusing_stops_before_expressions_explode,
           guarantees_name_the_weakest_link, json_and_dot_say_the_same)
