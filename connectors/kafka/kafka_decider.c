@@ -409,7 +409,9 @@ static sr_rc kafka_decider_look(void *decider, struct sr_bytes evidence, enum sr
                                 struct sr_wait *wait, struct sr_error *err)
 {
     struct kafka_decider *d = decider;
-    d->job.evidence = evidence; /* the same in each call */
+    if (!d->job.is_running) {
+        d->job.evidence = evidence; /* the same in each call */
+    }
     sr_rc rc = kafka_job_do(d, kafka_decider_do_look, wait, err);
     if (rc == SR_OK) {
         *out = d->job.found;

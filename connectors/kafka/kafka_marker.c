@@ -9,6 +9,8 @@
 
 #define KAFKA_MARKER_STEP_MS 1000
 #define KAFKA_MARKER_POLLS   100u /* looks at a partition, of 100 ms */
+#define KAFKA_MARKER_SILENCE 20u  /* of them without an answer, until that is said */
+#define KAFKA_MARKER_ASKS    10u  /* for its ends, of a second */
 #define KAFKA_MARKER_BYTES   64u
 
 /* --- Putting it ------------------------------------------------------------------------------- */
@@ -115,29 +117,76 @@ bool kafka_marker_note(const struct producer_row *row, struct sr_out *note)
            note_put_u64(note, (uint64_t)row->offset);
 }
 
-/* What a reader of committed rows finds at an offset: the row, or something later. */
-static enum sr_evidence kafka_marker_find(rd_kafka_t *rk, int64_t offset,
-                                          const struct kafka_reader_how *how)
+struct kafka_row {
+    const char *topic;
+    int32_t partition;
+    int64_t offset;
+};
+
+/* While a transaction of another producer is open before the row, a reader of committed rows waits
+ * in silence. */
+static void kafka_row_say_hidden(const struct client *c, const struct kafka_row *row)
 {
-    for (uint32_t i = 0; i < KAFKA_MARKER_POLLS && !kafka_marker_gives_up(how); i++) {
-        rd_kafka_message_t *m = rd_kafka_consumer_poll(rk, 100);
-        if (!m) {
-            continue;
-        }
-        rd_kafka_resp_err_t e = m->err;
-        int64_t at = m->offset;
-        rd_kafka_message_destroy(m);
-        if (!e) {
-            return at == offset ? SR_EVIDENCE_SHOWN : SR_EVIDENCE_ABORTED;
-        }
-        if (e == RD_KAFKA_RESP_ERR__PARTITION_EOF && at > offset) {
-            return SR_EVIDENCE_ABORTED;
-        }
-        if (e != RD_KAFKA_RESP_ERR__PARTITION_EOF && client_rc(e) != SR_EABSENT) {
-            break;
+    c->host->log(c->host, SR_WARN,
+                 "whether the row at offset %" PRId64 " of %s, partition %" PRId32
+                 " was committed cannot be told yet: a transaction of another producer may be open "
+                 "before it",
+                 row->offset, row->topic, row->partition);
+}
+
+/* Does what was polled tell? A row before the offset does not: librdkafka may begin there. */
+static bool kafka_row_is_told(const rd_kafka_message_t *m, const struct kafka_row *row,
+                              enum sr_evidence *out)
+{
+    bool is_end = m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF;
+    if (m->err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET || (is_end && m->offset == row->offset)) {
+        *out = SR_EVIDENCE_GONE; /* the log is too short for it: the topic was made again */
+        return true;
+    }
+    *out = !m->err && m->offset == row->offset ? SR_EVIDENCE_SHOWN : SR_EVIDENCE_ABORTED;
+    return (!m->err || is_end) && m->offset >= row->offset;
+}
+
+/* What a reader of committed rows finds at an offset: the row, or something later. What may be told
+ * later is a failure: only the answer of the brokers is one. */
+static sr_rc kafka_row_find(const struct client *c, const struct kafka_row *row,
+                            const struct kafka_reader_how *how, enum sr_evidence *out,
+                            struct sr_error *err)
+{
+    rd_kafka_resp_err_t last = RD_KAFKA_RESP_ERR__TIMED_OUT;
+    bool is_told = false;
+    for (uint32_t i = 0; !is_told && i < KAFKA_MARKER_POLLS && !kafka_marker_gives_up(how); i++) {
+        rd_kafka_message_t *m = rd_kafka_consumer_poll(c->rk, 100);
+        if (m) {
+            is_told = kafka_row_is_told(m, row, out);
+            last = m->err && m->err != RD_KAFKA_RESP_ERR__PARTITION_EOF ? m->err : last;
+            rd_kafka_message_destroy(m);
+        } else if (i == KAFKA_MARKER_SILENCE) {
+            kafka_row_say_hidden(c, row);
         }
     }
-    return SR_EVIDENCE_GONE;
+    return is_told ? SR_OK
+                   : client_fail(c, err, last, "whether a pending transaction was committed");
+}
+
+/* Is the row's offset still there? A topic that is unknown at first may only not be known yet. */
+static sr_rc kafka_row_look(const struct client *c, const struct kafka_row *row,
+                            const struct kafka_reader_how *how, bool *is_there,
+                            struct sr_error *err)
+{
+    rd_kafka_resp_err_t e = RD_KAFKA_RESP_ERR__TIMED_OUT;
+    int64_t low = 0, high = 0;
+    for (uint32_t i = 0; e && i < KAFKA_MARKER_ASKS && !kafka_marker_gives_up(how); i++) {
+        e = rd_kafka_query_watermark_offsets(c->rk, row->topic, row->partition, &low, &high,
+                                             KAFKA_MARKER_STEP_MS);
+        if (e && i + 1 < KAFKA_MARKER_ASKS) {
+            (void)rd_kafka_poll(c->rk, KAFKA_MARKER_STEP_MS / 10); /* answers may come at once */
+        }
+    }
+    *is_there = !e && row->offset >= low;
+    return !e || client_rc(e) == SR_EABSENT
+               ? SR_OK
+               : client_fail(c, err, e, "whether a pending transaction was committed");
 }
 
 sr_rc kafka_marker_look(const struct kafka_reader_how *how, struct sr_bytes note,
@@ -145,8 +194,9 @@ sr_rc kafka_marker_look(const struct kafka_reader_how *how, struct sr_bytes note
 {
     struct note_in in = note_in(note);
     char *topic = note_get_text(&in);
-    int32_t partition = (int32_t)note_get_u32(&in);
-    int64_t offset = (int64_t)note_get_u64(&in), low = 0, high = 0;
+    struct kafka_row row = {.topic = topic, .partition = (int32_t)note_get_u32(&in)};
+    row.offset = (int64_t)note_get_u64(&in);
+    bool is_there = false;
     *out = SR_EVIDENCE_GONE;
     if (!note_is_done(&in)) {
         free(topic);
@@ -154,13 +204,12 @@ sr_rc kafka_marker_look(const struct kafka_reader_how *how, struct sr_bytes note
     }
     struct client c = {.rk = NULL};
     sr_rc rc = kafka_marker_open(how, &c, err);
-    if (rc == SR_OK &&
-        rd_kafka_query_watermark_offsets(c.rk, topic, partition, &low, &high, 10000) == 0 &&
-        offset >= low && offset < high) {
+    rc = rc == SR_OK ? kafka_row_look(&c, &row, how, &is_there, err) : rc;
+    if (rc == SR_OK && is_there) {
         rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
-        rd_kafka_topic_partition_list_add(list, topic, partition)->offset = offset;
+        rd_kafka_topic_partition_list_add(list, row.topic, row.partition)->offset = row.offset;
         (void)rd_kafka_assign(c.rk, list); /* what is wrong with it is polled */
-        *out = kafka_marker_find(c.rk, offset, how);
+        rc = kafka_row_find(&c, &row, how, out, err);
         rd_kafka_topic_partition_list_destroy(list);
     }
     client_close(&c);

@@ -32,6 +32,8 @@ sr_rc kafka_marker_read(const struct kafka_reader_how *how, struct sr_marker *ou
                         struct sr_error *err);
 
 bool kafka_marker_note(const struct producer_row *row, struct sr_out *note); /* false: no memory */
+/* What became of a noted row. SR_EIO: it cannot be told now, as while brokers are away, or while
+ * another producer's open transaction hides it; GONE is what nobody will tell any more. */
 sr_rc kafka_marker_look(const struct kafka_reader_how *how, struct sr_bytes note,
                         enum sr_evidence *out, struct sr_error *err);
 

@@ -55,10 +55,11 @@ sr_rc kafka_sink_check(const void *conf, const struct sr_schema *schema, struct 
                                   .takes_changes = true,
                                   .refuses_late = c->guarantee.index == SR_AT_LEAST_ONCE};
     sr_rc rc = kafka_sink_check_topics(c, err);
+    rc = rc == SR_OK ? client_check(&c->properties, err) : rc; /* they are numbers, and in range */
     if (rc == SR_OK && c->guarantee.index == SR_EXACTLY_ONCE && c->method.index == KAFKA_DECIDER) {
         rc = kafka_sink_check_decider(c, caps, err);
     }
-    return rc == SR_OK ? client_check(&c->properties, err) : rc;
+    return rc;
 }
 
 sr_rc upsert_kafka_sink_check(const void *conf, const struct sr_schema *schema,

@@ -163,9 +163,10 @@ def a_store_of_another_time_is_refused(p):
     assert numbers(broker, "copied") == list(range(ROWS))
 
 
-def pending(p, broker, name, point):
+def pending(p, broker, name, point, before=lambda: None):
     """A run that was killed at a point of its third decision, and the consumer group with the marker deleted."""
     broker.create(name, 1)
+    before()
     path = job(p, broker, name, rate=3000)
     ok(p.run("run", path, env={"STREAMRUN_REHEARSE": f"{point}:3"}), -SIGKILL)
     listed = ok(p.run("checkpoints", "list", f"ck-{name}")).stdout
@@ -185,6 +186,22 @@ def a_row_tells_when_the_marker_is_gone(p):
         done = ok(p.run("run", path, "--continue", "--log-level", "INFO"))
         assert b"was pending: its transaction was " + fate in done.stderr, done.stderr
         assert numbers(broker, name) == list(range(ROWS)), name
+
+
+@test
+def what_cannot_be_told_now_is_waited_for(p):
+    """Another producer's open transaction hides whether the pending one was committed."""
+    broker = p.kafka()
+    foreign = "transactional.id=foreign-to-hidden"
+    path = pending(p, broker, "hidden", "run: decided", before=lambda: broker.put(
+        "hidden", [{"value": "-1", "partition": 0}, {"transaction": "leave"}], foreign, "transaction.timeout.ms=600000"))
+    said = open(p.dir / "said", "wb")
+    child = p.start("run", path, "--continue", stderr=said)
+    wait_for("it is said", lambda: b"another producer may be open before it" in (p.dir / "said").read_bytes())
+    broker.put("hidden", [], foreign)  # whoever comes with that id ends it
+    assert child.wait(60) == 0, (p.dir / "said").read_bytes()
+    said.close()
+    assert numbers(broker, "hidden") == list(range(ROWS))
 
 
 @test
