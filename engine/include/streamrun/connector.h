@@ -48,8 +48,7 @@ struct sr_source_caps {
     bool can_rewind;    /* positions can be gone back to */
     bool makes_rows;    /* fills columns itself; else gives bytes to a format */
     uint32_t parts_max; /* subtasks that make sense; 0: any number */
-    /* At-least-once: who sends is told of checkpoints that were shown, and sends the rest again. */
-    bool resends;
+    bool resends; /* at-least-once: who sends is told of shown checkpoints, and sends the rest */
     /* What this source alone may use, as people call it: a pipe, a journal's directory, an address;
      * two sources of a job that name the same are a fault. NULL: nothing. As long as the conf. */
     const char *exclusive[2];
@@ -147,16 +146,16 @@ struct sr_source_type {
                                    struct sr_error *err);
     void (*discover_close)(void *d);
     sr_rc (*open)(void *r, const struct sr_source_open *o, struct sr_error *err);
-    /* Number `split` is the engine's, used once, ascending from 0 in each reader. */
+    /* `number` is the engine's, used once, ascending from 0 in each reader. */
     sr_rc (*add)(void *r, uint32_t number, const struct sr_split *split, struct sr_error *err);
     enum sr_polled (*poll)(void *r, struct sr_poll *p, struct sr_error *err);
     /* Bytes (stream), records (framed) or rows (makes_rows: always all) of the last poll are
      * done. */
     void (*consume)(void *r, uint32_t number, uint32_t used);
-    /* Appends the note from which `add` goes on behind everything consumed. */
+    /* Appends the note from which `add` goes on behind all that was consumed. */
     sr_rc (*position)(void *r, uint32_t number, struct sr_out *note, struct sr_error *err);
-    /* A checkpoint with this note was shown; a split that ended is acknowledged once more, with
-     * its last note. May be NULL. Failures are the connector's to log. */
+    /* A checkpoint with this note was shown; one that ended is acknowledged once more, with its
+     * last note. May be NULL. Failures are the connector's to log. */
     void (*acknowledge)(void *r, uint32_t number, struct sr_bytes note);
     void (*close)(void *r);
     const struct sr_metadata *metadata; /* that it can give; NULL: none */
@@ -177,12 +176,12 @@ struct sr_source_type {
     bool (*halt)(void *r, bool is_halted);
     bool has_keys; /* of its records: `key.format` and what goes with it mean something */
     bool is_afar;  /* discover only asks others over a network: `validate --connect` may, too */
+    sr_rc (*ask)(struct sr_ask *a, struct sr_error *err); /* ask.h; NULL: there is nobody to ask */
 };
 
 /* --- Sinks ---------------------------------------------------------------------------------- */
 
 struct sr_decider_type; /* decider.h */
-
 enum sr_guarantee { SR_NO_GUARANTEE, SR_AT_LEAST_ONCE, SR_EXACTLY_ONCE };
 
 struct sr_sink_caps {
@@ -294,6 +293,7 @@ struct sr_sink_type {
     const struct sr_decider_type *decider; /* decider.h; of a type whose caps may name one */
     bool has_keys;                         /* of its records: see sr_keyed */
     const struct sr_metadata *metadata;    /* that it can write beside the value; NULL: none */
+    sr_rc (*ask)(struct sr_ask *a, struct sr_error *err); /* ask.h; NULL: there is nobody to ask */
 };
 
 #endif

@@ -13,6 +13,8 @@
 #include <streamrun/host.h>
 #include <streamrun/opt.h>
 
+struct sr_ask; /* ask.h */
+
 /* A record that could not be decoded. */
 struct sr_bad {
     uint32_t at, len; /* its bytes in sr_decode.bytes */
@@ -136,6 +138,7 @@ struct sr_format_type {
     sr_rc (*encode)(void *enc, struct sr_encode *e, struct sr_error *err);
     void (*encode_close)(void *enc);
     const struct sr_metadata *metadata; /* that records bring beside the row; NULL: none */
+    sr_rc (*ask)(struct sr_ask *a, struct sr_error *err); /* SR_ASK_CONNECTED only; NULL: nobody */
 };
 
 /* How the records of a sink are put together of a key and a value. */

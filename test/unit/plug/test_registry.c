@@ -7,6 +7,7 @@
 #include "../unit.h"
 #include "engine/plug/registry.h"
 
+#include <streamrun/ask.h>
 #include <streamrun/decider.h>
 
 static const struct sr_source_type b_source = {
@@ -240,12 +241,20 @@ START_TEST(no_modules)
 }
 END_TEST
 
+START_TEST(sizes_of_questions)
+{
+    ck_assert_uint_eq(sizeof(struct sr_fact), 24);
+    ck_assert_uint_eq(sizeof(struct sr_ask), 104);
+    ck_assert_uint_eq(sizeof(struct sr_format_type), 128);
+}
+END_TEST
+
 /* A struct of the lobby grows at its end, and all who see it are built anew: on purpose only. */
 START_TEST(sizes_of_sources)
 {
     ck_assert_uint_eq(sizeof(struct sr_source_caps), 40);
     ck_assert_uint_eq(sizeof(struct sr_source_open), 64);
-    ck_assert_uint_eq(sizeof(struct sr_source_type), 208);
+    ck_assert_uint_eq(sizeof(struct sr_source_type), 216);
     ck_assert_uint_eq(sizeof(struct sr_poll), 136);
 }
 END_TEST
@@ -254,7 +263,7 @@ START_TEST(sizes_of_sinks)
 {
     ck_assert_uint_eq(sizeof(struct sr_sink_caps), 56);
     ck_assert_uint_eq(sizeof(struct sr_sink_open), 168);
-    ck_assert_uint_eq(sizeof(struct sr_sink_type), 168);
+    ck_assert_uint_eq(sizeof(struct sr_sink_type), 176);
     ck_assert_uint_eq(sizeof(struct sr_keyed), 56);
     ck_assert_uint_eq(sizeof(struct sr_marker), 16);
     ck_assert_uint_eq(sizeof(struct sr_decider_sink), 32);
@@ -264,4 +273,5 @@ START_TEST(sizes_of_sinks)
 END_TEST
 
 UNIT_MAIN("registry", by_kind_and_name, operators, all_or_nothing, other_versions, near_names,
-          modules, modules_of_ours, no_modules, sizes_of_sources, sizes_of_sinks)
+          modules, modules_of_ours, no_modules, sizes_of_sources, sizes_of_sinks,
+          sizes_of_questions)
