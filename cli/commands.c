@@ -91,7 +91,18 @@ static const struct args_option options_dead_letter[] = {
 static const struct args_option options_validate[] = {
     JOB_OPTIONS,
     {"strict", NULL, 0, NULL, "warnings are faults too"},
-    {"connect", NULL, 0, NULL, "ask the brokers of its sources whether what they read is there"},
+    {"connect", NULL, 0, NULL, "ask what the job is connected to whether a run would find what it needs"},
+    COMMON};
+static const struct args_option options_kafka[] = {
+    JOB_OPTIONS,
+    {"prefix", NULL, 0, "PREFIX", "transactions: sink.transactional-id-prefix, where there is no job file"},
+    {"bootstrap-servers", NULL, 0, "HOSTS", "with --prefix: the cluster"},
+    {"property", NULL, 0, "NAME=VALUE", "with --prefix: a property of the client, also several"},
+    {"command-config", NULL, 0, "FILE", "with --prefix: a file of properties, as Kafka's own tools take it"},
+    {"all", NULL, 0, NULL, "transactions: of other jobs with the same prefix too"},
+    {"from", NULL, 0, "PATH", "offsets: of this checkpoint or savepoint; else of the newest"},
+    {"checkpoints", NULL, 0, "DIR", "where a job that does not run is looked for by its name or id"},
+    {"run-dir", NULL, 0, "DIR", "where running jobs listen; else $STREAMRUN_RUN_DIR"},
     COMMON};
 static const struct args_option options_plan[] = {
     JOB_OPTIONS,
@@ -152,9 +163,18 @@ const struct command commands[] = {
     {"validate", "JOB.yaml... [--strict] [--connect]", "check jobs: every fault, every path's guarantee, what may be lost",
      "Prints what each path from a source to a sink guarantees and its weakest link, then what can\n"
      "lose, repeat or hold up rows, each with its cure. With --strict warnings make exit code 3. With\n"
-     "--connect sources of Kafka look at their topics, partitions and offsets as a run does, and read\n"
-     "nothing; one that cannot makes exit code 1.", ARGS_MAX,
+     "--connect what the job is connected to is asked, as a run would need it: topics, partitions,\n"
+     "offsets, limits, times and rights of Kafka, tables, directories, servers, schema registries.\n"
+     "Nothing is read or written, but that a transactional id beside those of the job is taken.\n"
+     "What a run could not use makes exit code 1.", ARGS_MAX,
      options_validate, command_validate},
+    {"kafka", "transactions list | abort JOB | --prefix PREFIX\n                 offsets JOB [--from PATH]", "open transactions of a job, ending them; its offsets beside those of the group",
+     "JOB: its file, or the name or id of one that runs or has a checkpoint. list shows what is open\n"
+     "and keeps readers of committed rows waiting; abort ends it, for a job that never comes back,\n"
+     "without its rows: they come again if the job does. What was decided is committed. It refuses\n"
+     "while the job runs here (exit code 5); one that runs on another machine would start again.\n"
+     "offsets compares the newest checkpoint, the group's offsets and the log of each partition, and\n"
+     "says what a restart would do, whether the job runs or not.", 3, options_kafka, command_kafka},
     {"plan", "JOB.yaml [--dot | --json]", "show the operator graph", NULL, 1, options_plan, command_plan},
     {"config", "JOB.yaml", "show every effective key and where it came from", NULL, 1, options_job,
      command_config},

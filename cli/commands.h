@@ -36,6 +36,7 @@ enum cli_exit command_plan(struct cli *c, const struct args *a);
 enum cli_exit command_config(struct cli *c, const struct args *a);
 enum cli_exit command_checkpoints(struct cli *c, const struct args *a);
 enum cli_exit command_dead_letter(struct cli *c, const struct args *a);
+enum cli_exit command_kafka(struct cli *c, const struct args *a);
 enum cli_exit command_init(struct cli *c, const struct args *a);
 enum cli_exit command_infer(struct cli *c, const struct args *a);
 enum cli_exit command_connectors(struct cli *c, const struct args *a);

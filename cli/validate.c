@@ -1,4 +1,6 @@
 /* validate: every fault of each job, what its paths guarantee, what may be lost all the same. */
+#include <string.h>
+
 #include "cli/commands.h"
 #include "cli/connect.h"
 #include "cli/load.h"
@@ -76,21 +78,59 @@ static json_t *validate_risks_json(const struct risks *r)
     return list;
 }
 
-/* What --connect found, for people, or as `list`. False: a source could not be asked. */
+static json_t *validate_connected_json(const struct connect_result *r)
+{
+    json_t *facts = json_array();
+    for (uint32_t i = 0; i < r->asked.rows; i++) {
+        json_array_append_new(facts, asked_row_json(&r->asked, i));
+    }
+    json_t *j = json_pack("{s:s, s:s?, s:o, s:o}", r->what, r->step, "fault", r->asked.fault,
+                          "found", facts, "warnings", asked_words_json(&r->asked, SR_WARN));
+    if (r->has_splits) json_object_set_new(j, "splits", json_integer(r->splits));
+    return j;
+}
+
+/* ": topic orders, partitions 4; topic ..." */
+static void validate_facts(const struct cli *c, const struct asked *k)
+{
+    for (uint32_t n = 0; n < k->rows * k->columns; n++) {
+        const struct sr_fact *f = &k->fact[n];
+        const char *between = n == 0 ? ": " : n % k->columns == 0 ? "; " : ", ";
+        fprintf(c->out, "%s%s %s", between, asked_head(c->arena, f->name), asked_text(c->arena, f));
+    }
+}
+
+/* "out: connected: topic orders, partitions 4" */
+static void validate_connected_text(const struct cli *c, const struct connect_result *r)
+{
+    bool is_source = strcmp(r->what, "source") == 0, is_sink = strcmp(r->what, "sink") == 0;
+    const char *of = is_source || is_sink ? "" : arena_printf(c->arena, " (%s)", r->what);
+    const char *done = is_source ? "read" : is_sink ? "written" : "used";
+    if (r->asked.fault) {
+        fprintf(c->out, "  %s%s: cannot be %s: %s\n", r->step, of, done, r->asked.fault);
+        return;
+    }
+    fprintf(c->out, "  %s%s: connected", r->step, of);
+    if (r->has_splits) fprintf(c->out, ", %s", show_many(c->arena, r->splits, "partition"));
+    validate_facts(c, &r->asked);
+    (void)fputc('\n', c->out);
+    for (uint32_t i = 0; i < r->asked.words; i++) {
+        const struct ask_word *w = &r->asked.word[i];
+        if (w->level >= SR_WARN) fprintf(c->out, "  warning: %s: %s\n", r->step, w->text);
+    }
+}
+
+/* What --connect found, for people, or as `list`. False: something is not as a run needs it. */
 static bool validate_connected(const struct cli *c, const struct connect_result *r, uint32_t count,
                                json_t *list)
 {
     bool is_good = true;
     for (uint32_t i = 0; i < count; i++) {
-        is_good = is_good && !r[i].fault;
+        is_good = is_good && !r[i].asked.fault;
         if (list) {
-            json_array_append_new(list, json_pack("{s:s, s:i, s:s?}", "source", r[i].step, "splits",
-                                                  (int)r[i].splits, "fault", r[i].fault));
-        } else if (r[i].fault) {
-            fprintf(c->out, "  %s: cannot be read: %s\n", r[i].step, r[i].fault);
+            json_array_append_new(list, validate_connected_json(&r[i]));
         } else {
-            fprintf(c->out, "  %s: connected, %u partition%s\n", r[i].step, r[i].splits,
-                    r[i].splits == 1 ? "" : "s");
+            validate_connected_text(c, &r[i]);
         }
     }
     return is_good;
@@ -109,7 +149,7 @@ static enum cli_exit validate_one(struct cli *c, const struct args *a, const cha
     struct connect_result *met = NULL;
     uint32_t mets = 0;
     struct sr_error err = {0};
-    if (args_has(a, "connect") && connect_sources(c, l.plan, &met, &mets, &err) != SR_OK) {
+    if (args_has(a, "connect") && connect_all(c, l.plan, &met, &mets, &err) != SR_OK) {
         return cli_fail(c, CLI_FAILED, "%s", err.words);
     }
     json_t *list = c->is_json ? json_array() : NULL;

@@ -142,7 +142,7 @@ static rd_kafka_resp_err_t kafka_look_ask_once(struct kafka_look *l,
     return e;
 }
 
-static sr_rc kafka_look_ask(struct kafka_look *l, int64_t ask, int64_t *out)
+sr_rc kafka_look_ask(struct kafka_look *l, int64_t ask, int64_t *out)
 {
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new((int)l->count);
     for (uint32_t i = 0; i < l->count; i++) {

@@ -49,5 +49,8 @@ bool kafka_look_is_done(const struct kafka_look *l);
 void kafka_look_end(struct kafka_look *l); /* waits for it, a second at most; keeps what it found */
 void kafka_look_free(struct kafka_look *l);
 void kafka_look_run(struct kafka_look *l); /* on the caller's thread */
+/* Behind that: offsets of all that was found. `ask`: RD_KAFKA_OFFSET_BEGINNING, _END, a time in ms,
+ * or _STORED: of the group. What is wrong is in l->err. */
+sr_rc kafka_look_ask(struct kafka_look *l, int64_t ask, int64_t *out);
 
 #endif

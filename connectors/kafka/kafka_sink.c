@@ -15,6 +15,7 @@
 
 #include "connectors/kafka/kafka_decider.h"
 #include "connectors/kafka/kafka_redo.h"
+#include "connectors/kafka/kafka_tell.h"
 
 #define KAFKA_LOOK_US   INT64_C(1000000) /* while waiting for answers: is a broker to be reached? */
 #define KAFKA_SHARED_US INT64_C(2000)
@@ -361,6 +362,7 @@ const struct sr_sink_type kafka_sink_type = {
     .can_retry = true,
     .has_keys = true,
     .metadata = record_metadata,
+    .ask = kafka_tell_sink,
     .decider = &kafka_decider_type,
 };
 
@@ -386,5 +388,6 @@ const struct sr_sink_type upsert_kafka_sink_type = {
     .can_retry = true,
     .has_keys = true,
     .metadata = record_metadata,
+    .ask = kafka_tell_sink,
     .decider = &kafka_decider_type,
 };

@@ -8,6 +8,7 @@
 #include "connectors/kafka/kafka_find.h"
 #include "connectors/kafka/kafka_known.h"
 #include "connectors/kafka/kafka_reader.h"
+#include "connectors/kafka/kafka_tell.h"
 
 /* One number behind `word`, which moves *s behind it. */
 static bool kafka_offset_number(const char **s, const char *word, int64_t max, int64_t *out)
@@ -238,6 +239,7 @@ const struct sr_source_type kafka_source_type = {
     .fill_metadata = kafka_reader_fill_metadata,
     .has_keys = true,
     .is_afar = true,
+    .ask = kafka_tell_source,
 };
 
 const struct sr_source_type upsert_kafka_source_type = {
@@ -267,4 +269,5 @@ const struct sr_source_type upsert_kafka_source_type = {
     .fill_metadata = kafka_reader_fill_metadata,
     .has_keys = true,
     .is_afar = true,
+    .ask = kafka_tell_source,
 };

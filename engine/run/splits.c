@@ -187,6 +187,46 @@ static sr_rc splits_settle(struct splits *s)
     return SR_OK;
 }
 
+static sr_rc splits_read_part(const struct manifest_part *p, struct split_list *out)
+{
+    struct bytes_in in = bytes_in(p->bytes, p->len);
+    if (strcmp(p->name, "splits") == 0) (void)bytes_get_u64(&in); /* the watermark */
+    uint32_t count = bytes_get_u32(&in);
+    sr_rc rc = in.is_broken ? SR_ECORRUPT : SR_OK;
+    for (uint32_t i = 0; i < count && rc == SR_OK; i++) {
+        struct split k;
+        rc = split_get(&in, &k);
+        if (rc == SR_OK) rc = split_list_add(out, &k);
+    }
+    return rc;
+}
+
+sr_rc splits_saved(const struct manifest *m, const char *uid, struct split_list *out,
+                   struct sr_error *err)
+{
+    struct splits s = {.parts = 1};
+    sr_rc rc = SR_OK;
+    for (uint32_t i = 0; i < m->parts && rc == SR_OK; i++) {
+        const struct manifest_part *p = &m->part[i];
+        bool is_ours = strcmp(p->name, "splits") == 0 || strcmp(p->name, "waiting") == 0;
+        if (is_ours && strcmp(p->uid, uid) == 0) rc = splits_read_part(p, &s.waiting);
+    }
+    if (rc == SR_OK) rc = splits_settle(&s);
+    for (uint32_t i = 0; i < s.finished.count && rc == SR_OK; i++) {
+        rc = split_list_add(&s.waiting, &s.finished.item[i]);
+    }
+    if (rc == SR_OK && s.waiting.count > 1) {
+        qsort(s.waiting.item, s.waiting.count, sizeof(*s.waiting.item), split_compare_ids);
+    }
+    split_list_done(&s.finished);
+    if (rc == SR_OK) {
+        *out = s.waiting;
+        return SR_OK;
+    }
+    split_list_done(&s.waiting);
+    return error_set(err, rc, "the splits of %s cannot be read", uid);
+}
+
 static void splits_count_bytes(struct splits *s, int64_t size_bytes)
 {
     if (size_bytes <= 0) s->bytes_total = -1;

@@ -18,6 +18,7 @@
 
 #include "engine/base/bytes.h"
 #include "engine/base/thread.h"
+#include "engine/ckpt/manifest.h"
 #include "engine/data/host.h"
 #include "engine/plan/plan.h"
 
@@ -48,6 +49,11 @@ struct split_list {
 
 sr_rc split_list_add(struct split_list *l, struct split *s); /* takes what s owns, always */
 void split_list_done(struct split_list *l);
+
+/* The splits of one source in a checkpoint, each once, by id: as a run that is restored from it
+ * would have them. *out is the caller's: split_list_done. */
+sr_rc splits_saved(const struct manifest *m, const char *uid, struct split_list *out,
+                   struct sr_error *err);
 
 struct splits {
     const struct plan_node *node;

@@ -1,0 +1,34 @@
+/* Questions to a cluster that commands ask: its topics, and settings of topics and brokers.
+ *
+ *   cluster_open -> { cluster_topic | cluster_config }* -> cluster_close
+ */
+#ifndef CONNECTORS_KAFKA_CLUSTER_H
+#define CONNECTORS_KAFKA_CLUSTER_H
+
+#include <streamrun/ask.h>
+
+#include "connectors/kafka/client.h"
+
+struct cluster {
+    struct client client;
+    const struct sr_ask *ask;
+    const struct sr_pairs *properties;
+    int32_t broker; /* one that answered; -1: none has */
+};
+
+/* A client of that type, with nothing but the properties. */
+sr_rc cluster_open(struct cluster *k, const struct sr_ask *a, const struct sr_pairs *properties,
+                   rd_kafka_type_t type, struct sr_error *err);
+/* How many partitions it has. SR_EABSENT: it is not there. */
+sr_rc cluster_topic(struct cluster *k, const char *topic, int32_t *partitions,
+                    struct sr_error *err);
+/* A setting as a number, of a topic, or with topic NULL of a broker; SR_NO_NUMBER: it cannot be
+ * asked for, or has none. */
+int64_t cluster_config(struct cluster *k, const char *topic, const char *name);
+/* An error that may pass is to be asked about again: true; else words are in err. */
+bool cluster_is_over(const struct cluster *k);
+sr_rc cluster_fail(const struct cluster *k, rd_kafka_resp_err_t e, const char *what,
+                   struct sr_error *err);
+void cluster_close(struct cluster *k);
+
+#endif
