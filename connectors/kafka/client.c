@@ -206,6 +206,17 @@ sr_rc client_check(const struct sr_pairs *properties, struct sr_error *err)
     return rc;
 }
 
+/* Tokens are made on a thread of librdkafka's own: some calls wait, and serve no callbacks. */
+static void client_answer_sasl(struct client *c)
+{
+    char mechanism[64] = "";
+    size_t size = sizeof(mechanism);
+    (void)rd_kafka_conf_get(rd_kafka_conf(c->rk), "sasl.mechanisms", mechanism, &size); /* or cut */
+    if (strcmp(mechanism, "OAUTHBEARER") == 0) {
+        rd_kafka_error_destroy(rd_kafka_sasl_background_callbacks_enable(c->rk));
+    }
+}
+
 sr_rc client_open(struct client *c, const struct sr_host *host, rd_kafka_type_t type,
                   rd_kafka_conf_t *conf, struct sr_error *err)
 {
@@ -222,8 +233,10 @@ sr_rc client_open(struct client *c, const struct sr_host *host, rd_kafka_type_t 
     rd_kafka_conf_set_opaque(conf, c);
     rd_kafka_conf_set_log_cb(conf, client_log);
     rd_kafka_conf_set_error_cb(conf, client_error);
+    rd_kafka_conf_enable_sasl_queue(conf, 1);
     c->rk = rd_kafka_new(type, conf, why, sizeof(why));
     if (c->rk) {
+        client_answer_sasl(c);
         return SR_OK;
     }
     rd_kafka_conf_destroy(conf);

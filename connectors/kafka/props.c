@@ -228,10 +228,28 @@ static const struct props_login props_logins[] = {
     {"Krb5LoginModule", "keyTab", "sasl.kerberos.keytab"},
 };
 
+/* A token that nobody signed, as Java's clients make it where they are told whose. */
+static sr_rc props_unsigned(struct props *p, const struct jaas *j)
+{
+    static const char option[] = "unsecuredLoginStringClaim_sub";
+    const char *who = jaas_find(j, option);
+    char config[JAAS_TEXT_MAX + 16];
+    if (!who) {
+        return SR_OK;
+    }
+    if (!*who || strpbrk(who, " \t\"\\")) {
+        return props_fail(p->err, SR_ECONFIG,
+                          "properties.sasl.jaas.config: %s must be a name without spaces", option);
+    }
+    (void)snprintf(config, sizeof(config), "principal=%s", who);
+    sr_rc rc = props_set(p, "sasl.jaas.config", "enable.sasl.oauthbearer.unsecure.jwt", "true");
+    return rc == SR_OK ? props_set(p, "sasl.jaas.config", "sasl.oauthbearer.config", config) : rc;
+}
+
 static sr_rc props_login(struct props *p, const struct jaas *j)
 {
     bool is_known = false;
-    sr_rc rc = SR_OK;
+    sr_rc rc = strcmp(j->module, "OAuthBearerLoginModule") == 0 ? props_unsigned(p, j) : SR_OK;
     for (size_t i = 0; rc == SR_OK && i < sizeof(props_logins) / sizeof(props_logins[0]); i++) {
         const struct props_login *l = &props_logins[i];
         bool is_it = strcmp(l->module, j->module) == 0;
@@ -244,12 +262,13 @@ static sr_rc props_login(struct props *p, const struct jaas *j)
         return props_fail(p->err, SR_ECONFIG,
                           "properties.sasl.jaas.config: username and password must be there");
     }
-    return is_known ? rc
-                    : props_fail(p->err, SR_ECONFIG,
-                                 "properties.sasl.jaas.config: login module '%.60s' cannot be had; "
-                                 "there are PlainLoginModule, ScramLoginModule, "
-                                 "OAuthBearerLoginModule and Krb5LoginModule",
-                                 j->module);
+    return is_known || rc != SR_OK
+               ? rc
+               : props_fail(p->err, SR_ECONFIG,
+                            "properties.sasl.jaas.config: login module '%.60s' cannot be had; "
+                            "there are PlainLoginModule, ScramLoginModule, "
+                            "OAuthBearerLoginModule and Krb5LoginModule",
+                            j->module);
 }
 
 static sr_rc props_jaas(struct props *p, const char *value)
