@@ -167,9 +167,27 @@ static void risk_feedback(struct risk_world *w, const struct plan_node *sink)
     }
 }
 
+/* A checkpoint that takes as long as it may, and the rows before it, are in one transaction. */
+static void risk_transaction(struct risk_world *w, const struct plan_node *n)
+{
+    int64_t open_us = n->sink_caps.transaction_us, interval_us = w->settings->interval.us;
+    int64_t timeout_us = w->settings->timeout.us;
+    if (!plan_is_decided(n) || open_us == 0 || interval_us < 0) return;
+    if (interval_us < open_us && timeout_us < open_us - interval_us) return;
+    risk_add(w, FAULT_WARNING, risk_place(w->plan, n),
+             "a longer time-out of the sink's transactions, or a shorter "
+             "execution.checkpointing.timeout",
+             "transactions of sink '%s' are aborted when they are open for %" PRId64
+             " ms, and one is for up to %" PRId64 " ms (execution.checkpointing.interval) and "
+             "%" PRId64 " ms (execution.checkpointing.timeout): a checkpoint that takes so long "
+             "is taken again from the one before, with a restart",
+             n->step, open_us / 1000, interval_us / 1000, timeout_us / 1000);
+}
+
 static void risk_sink(struct risk_world *w, const struct plan_node *n)
 {
     risk_overtaking(w, n);
+    risk_transaction(w, n);
     risk_feedback(w, n);
     if (n->sink_caps.guarantee != SR_AT_LEAST_ONCE || !w->goes_on) return;
     const struct job_step *s = risk_step(w->plan, n);

@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 
+#include "connectors/kafka/kafka_cap.h"
+
 #define APPLY_STEP_MS 1000  /* of one call of librdkafka, so that it can be given up */
 #define APPLY_LOOK_US 20000 /* between two looks whether the topics are known */
 
@@ -27,6 +29,7 @@ static bool apply_is_over(struct apply *a, rd_kafka_error_t *e, const char *what
     }
     bool may_pass = rd_kafka_error_is_retriable(e) && !apply_gives_up(a);
     atomic_store_explicit(&a->trouble, (int)rd_kafka_error_code(e), memory_order_relaxed);
+    a->is_too_long = rd_kafka_error_code(e) == RD_KAFKA_RESP_ERR_INVALID_TRANSACTION_TIMEOUT;
     if (!may_pass) {
         sr_rc kind = client_rc(rd_kafka_error_code(e));
         *rc = kind == SR_EACCESS || kind == SR_ECONFIG ? kind : SR_EIO;
@@ -80,6 +83,9 @@ static sr_rc apply_do_open(struct apply *a, struct sr_error *err)
                                                  "--fresh begins again, and writes them again",
                                       .is_stopped = &a->is_stopped};
     apply_does(a, "the marker is read");
+    if (a->is_too_long) {
+        return kafka_cap_fail(&a->producer, NULL, err);
+    }
     rc = rc == SR_OK ? kafka_marker_read(&reader, &a->found, err) : rc;
     a->is_applied = rc == SR_OK && a->found.lineage == h->marker.lineage &&
                     a->found.checkpoint >= h->marker.checkpoint;

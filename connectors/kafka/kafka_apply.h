@@ -32,6 +32,7 @@ struct apply {
     bool is_begun;          /* between apply_begin and apply_end */
     bool is_running;        /* the thread was begun, and not joined */
     bool is_open;           /* apply_ready has answered SR_OK */
+    bool is_too_long;       /* the time-out of transactions was refused */
     bool is_applied;        /* that or something later was committed before */
     struct sr_marker found; /* lineage 0: there is no marker */
     sr_rc rc;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "connectors/kafka/kafka_cap.h"
 #include "connectors/kafka/kafka_marker.h"
 
 #define KAFKA_DECIDER_SLOTS   2u
@@ -133,6 +134,19 @@ static sr_rc kafka_job_do(struct kafka_decider *d,
     return SR_EBUSY;
 }
 
+/* Brokers refuse the time-out of its transactions. */
+static sr_rc kafka_decider_too_long(struct kafka_decider *d, struct producer *p,
+                                    struct sr_error *err)
+{
+    char needed[200];
+    (void)snprintf(needed, sizeof(needed),
+                   "execution.checkpointing.interval (%" PRId64
+                   " ms) and execution.checkpointing.timeout (%" PRId64
+                   " ms) together, for so long a transaction may be open",
+                   d->open->interval_us / 1000, d->open->timeout_us / 1000);
+    return kafka_cap_fail(p, needed, err);
+}
+
 /* --- Producers -------------------------------------------------------------------------------- */
 
 static sr_rc kafka_slot_init(struct kafka_decider *d, struct kafka_slot *s, struct sr_error *err)
@@ -142,6 +156,10 @@ static sr_rc kafka_slot_init(struct kafka_decider *d, struct kafka_slot *s, stru
             rd_kafka_init_transactions(s->producer.client.rk, KAFKA_DECIDER_STEP_MS);
         if (!e) {
             return SR_OK;
+        }
+        if (rd_kafka_error_code(e) == RD_KAFKA_RESP_ERR_INVALID_TRANSACTION_TIMEOUT) {
+            rd_kafka_error_destroy(e);
+            return kafka_decider_too_long(d, &s->producer, err);
         }
         if (!rd_kafka_error_is_retriable(e)) {
             return kafka_decider_fail(d, err, "transactions cannot begin", e);

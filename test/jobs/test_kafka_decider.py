@@ -263,3 +263,24 @@ def a_commit_that_comes_late_is_of_no_later_transaction(p):
         assert proxy.late == [47], (name, proxy.late, done.stderr)
         assert numbers(broker, name) == list(range(1500)), done.stderr
     proxy.close()
+
+
+@test
+def a_transaction_that_brokers_would_end_too_early_is_told_at_once(p):
+    broker = p.kafka({"transaction.max.timeout.ms": "60000"})
+    broker.create("long", 1)
+    path = job(p, broker, "long", top="restart-strategy.type: none")
+    done = ok(p.run("run", path), 1)
+    for words in (b"properties.transaction.timeout.ms is 900000 unless written", b"transaction.max.timeout.ms (60000)",
+                  b"execution.checkpointing.interval (100 ms)", b"execution.checkpointing.timeout (600000 ms)"):
+        assert words in done.stderr, done.stderr
+    path = job(p, broker, "long", "    exactly-once.method: redo\n    properties.transaction.timeout.ms: 70000", "restart-strategy.type: none")
+    done = ok(p.run("run", path), 1)
+    assert b"properties.transaction.timeout.ms is 70000, more than the brokers allow by transaction.max.timeout.ms (60000)" in done.stderr, done.stderr
+    path = job(p, broker, "long", "    properties.transaction.timeout.ms: 60000")
+    done = ok(p.run("validate", path))
+    assert b"open for 60000 ms" in done.stdout + done.stderr and b"600000 ms (execution.checkpointing.timeout)" in done.stdout + done.stderr, done
+    path = job(p, broker, "long", "    properties.transaction.timeout.ms: 60000", "execution.checkpointing.timeout: 30s")
+    assert b"open for" not in ok(p.run("validate", "--strict", path)).stdout
+    ok(p.run("run", "--fresh", path))
+    assert numbers(broker, "long") == list(range(ROWS))
