@@ -3,6 +3,7 @@
  *
  *   write -> encoded -> librdkafka's queue -(on its way)-+-> answered well: settled
  *                                                        +-> too large: refused, for on-error
+ *                                                        |   (in a transaction: the job fails)
  *                                                        +-> else: the job fails
  *
  * A checkpoint waits until all that was taken has its answer. A broker that is gone is waited for,
@@ -204,6 +205,10 @@ static sr_rc kafka_sink_put(struct kafka_sink *s, uint32_t i, uint32_t flight, s
     if (r.is_none) {
         flights_answer(&s->flights, tag, RD_KAFKA_RESP_ERR_NO_ERROR, false);
         return SR_OK;
+    }
+    /* What a broker refuses in a transaction is in it for good, so it is found before. */
+    if (rc == SR_OK && s->decider && !producer_packs(s->to, to)) {
+        rc = producer_fits(s->to, to, &r, err);
     }
     if (rc == SR_OK) {
         rc = producer_send(s->to, to, &r, tag, err);

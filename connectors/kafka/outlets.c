@@ -70,6 +70,8 @@ static void outlet_set(struct outlet *l, const char *name, const char *value)
         l->after_ms = strtoll(value, NULL, 10);
     } else if (strcmp(name, "message.timestamp.type") == 0) {
         l->is_append = strcmp(value, "LogAppendTime") == 0;
+    } else if (strcmp(name, "compression.type") == 0) {
+        l->packs = strcmp(value, "producer") != 0 && strcmp(value, "uncompressed") != 0;
     } else if (strcmp(name, "cleanup.policy") == 0) {
         l->needs_key = strstr(value, "compact") != NULL;
     }

@@ -17,11 +17,12 @@
 struct outlet {
     const char *name; /* borrowed of the conf */
     rd_kafka_topic_t *topic;
-    bool is_known;               /* the next five are */
+    bool is_known;               /* the next six are */
     int64_t bytes_max;           /* of a batch, compressed */
     int64_t before_ms, after_ms; /* how far a timestamp may be from the broker's clock */
     bool is_append;              /* the broker sets timestamps itself */
     bool needs_key;              /* it is compacted */
+    bool packs;                  /* the broker compresses its batches itself */
 };
 
 struct outlets {

@@ -8,7 +8,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define PRODUCER_AROUND 200 /* bytes of a batch and a record around key and value, at most */
+#define PRODUCER_BATCH  61 /* bytes of a batch around its records */
+#define PRODUCER_RECORD 3  /* of its first record: attributes, and distances of 0 */
 
 /* --- Callbacks -------------------------------------------------------------------------------- */
 
@@ -244,18 +245,67 @@ static sr_rc producer_check(const struct producer *p, const struct outlet *to,
     return SR_OK;
 }
 
+/* Bytes of a number in a record: 7 bits each, the sign in the first. */
+static int64_t producer_varint(int64_t n)
+{
+    uint64_t bits = (uint64_t)n << 1;
+    int64_t bytes = 1;
+    for (; bits > 127; bits >>= 7) {
+        bytes++;
+    }
+    return bytes;
+}
+
+static int64_t producer_text(const void *text, size_t len)
+{
+    return text ? producer_varint((int64_t)len) + (int64_t)len : 1;
+}
+
+/* What a record is alone in a batch, as brokers count it. */
+static int64_t producer_batch_bytes(const struct record *r)
+{
+    size_t headers = r->headers ? rd_kafka_header_cnt(r->headers) : 0;
+    int64_t bytes = PRODUCER_RECORD + producer_text(r->key, r->key_len) +
+                    producer_text(r->value, r->value_len) + producer_varint((int64_t)headers);
+    const char *name = NULL;
+    const void *value = NULL;
+    size_t len = 0;
+    for (size_t i = 0; i < headers; i++) {
+        (void)rd_kafka_header_get_all(r->headers, i, &name, &value, &len); /* it is there */
+        bytes += producer_text(name, strlen(name)) + producer_text(value, len);
+    }
+    return PRODUCER_BATCH + producer_varint(bytes) + bytes;
+}
+
+bool producer_packs(const struct producer *p, const struct outlet *to)
+{
+    static const char *const key[] = {"compression.type", "compression.codec"};
+    bool packs = to->packs;
+    for (size_t i = 0; i < sizeof(key) / sizeof(key[0]); i++) {
+        const char *codec = props_find(&p->conf->properties, key[i]);
+        packs = packs || (codec && strcmp(codec, "none") != 0);
+    }
+    return packs;
+}
+
+sr_rc producer_fits(const struct producer *p, const struct outlet *to, const struct record *record,
+                    struct sr_error *err)
+{
+    int64_t bytes = producer_batch_bytes(record);
+    if (!to->is_known || bytes <= to->bytes_max) {
+        return SR_OK;
+    }
+    return p->client.host->fail(p->client.host, err, SR_EDATA,
+                                "a record of %" PRId64 " bytes is too large for topic '%s' "
+                                "(max.message.bytes %" PRId64 ")",
+                                bytes, to->name, to->bytes_max);
+}
+
 sr_rc producer_takes(const struct producer *p, const struct outlet *to, const struct record *record,
                      struct sr_error *err)
 {
-    int64_t most = to->is_known ? to->bytes_max : INT64_MAX;
-    int64_t bytes = (int64_t)record->value_len + (int64_t)record->key_len + PRODUCER_AROUND;
-    if (bytes > most) {
-        return p->client.host->fail(p->client.host, err, SR_EDATA,
-                                    "a record of %" PRId64 " bytes is too large for topic '%s' "
-                                    "(max.message.bytes %" PRId64 ")",
-                                    bytes, to->name, most);
-    }
-    return producer_check(p, to, record, err);
+    sr_rc rc = producer_fits(p, to, record, err);
+    return rc == SR_OK ? producer_check(p, to, record, err) : rc;
 }
 
 sr_rc producer_outlet(struct producer *p, const struct records *records,

@@ -56,6 +56,11 @@ sr_rc producer_ready(struct producer *p, int64_t *until_us, struct sr_error *err
  * is copied; its headers are taken when SR_OK is answered. */
 sr_rc producer_send(struct producer *p, const struct outlet *to, const struct record *record,
                     void *tag, struct sr_error *err);
+/* The topic's batches are compressed: a record may be larger than they. */
+bool producer_packs(const struct producer *p, const struct outlet *to);
+/* Is the record, as it is, larger than the topic takes? SR_EDATA. */
+sr_rc producer_fits(const struct producer *p, const struct outlet *to, const struct record *record,
+                    struct sr_error *err);
 /* What is wrong with the record for this topic, before it is sent: SR_EDATA. Its size counts as it
  * is, not as it may be compressed. */
 sr_rc producer_takes(const struct producer *p, const struct outlet *to, const struct record *record,

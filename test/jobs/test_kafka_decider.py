@@ -284,3 +284,26 @@ def a_transaction_that_brokers_would_end_too_early_is_told_at_once(p):
     assert b"open for" not in ok(p.run("validate", "--strict", path)).stdout
     ok(p.run("run", "--fresh", path))
     assert numbers(broker, "long") == list(range(ROWS))
+
+
+@test
+def a_row_too_large_is_set_aside_before_it_is_in_a_transaction(p):
+    broker = p.kafka()
+    limit, around = 10000, 72  # of a batch; what it has beside a value of that size
+    broker.create("large-once", 1, max_message_bytes=limit)
+    sizes = [10, limit - around, limit - around + 1, 20, 50000, limit - around, 1]
+    path = job(p, broker, "large-once", "    on-error: dead-letter", "dead-letter: {connector: filesystem, path: dead/, format: json}")
+    p.write("large-once.csv", "".join("x" * n + "\n" for n in sizes))
+    done = ok(p.run("run", path))
+    assert b"written 5 " in done.stderr and b"dead-lettered 2 " in done.stderr, done.stderr
+    assert [len(r["value"]) for r in broker.dump("large-once")] == [n for n in sizes if n <= limit - around]
+    letters = "".join(f.read_text() for f in p.dir.glob("dead/part-*"))
+    assert letters.count("is too large for topic 'large-once'") == 2 and f"a record of {limit + 1} bytes" in letters, letters
+    # The broker agrees about the limit: it refuses, afterwards, the same rows of a sink without transactions.
+    text = open(path).read().replace("exactly-once", "at-least-once").replace("    sink.transactional-id-prefix: large-once\n", "")
+    done = ok(p.run("run", "--fresh", p.write("least.yaml", text)))
+    assert b"written 5 " in done.stderr and b"dead-lettered 2 " in done.stderr, done.stderr
+    path = job(p, broker, "large-once", "    on-error: skip\n    properties.compression.type: lz4")  # much smaller by lz4
+    p.write("large-once.csv", "".join("x" * n + "\n" for n in sizes))
+    done = ok(p.run("run", "--fresh", path))
+    assert b"written 7 " in done.stderr, done.stderr
