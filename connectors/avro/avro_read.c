@@ -7,6 +7,8 @@
 
 /* Recursion goes down a plan, or passes over values of at most AVRO_DEPTH_MAX levels. */
 
+#define AVRO_SECOND_US INT64_C(1000000)
+
 struct avro_in {
     const uint8_t *begin, *at, *end;
     struct avro_fault *fault;
@@ -154,13 +156,14 @@ static bool avro_put_decimal(struct avro_in *in, const struct avro_plan *p, stru
                              uint32_t c, struct sr_span s)
 {
     const uint8_t *bytes = in->begin + s.at;
-    __int128 v = s.len > 0 && bytes[0] >= 0x80 ? -1 : 0, limit = 1;
+    bool is_negative = s.len > 0 && bytes[0] >= 0x80, is_large = false;
+    __int128 v = is_negative ? -1 : 0, limit = 1;
     for (uint32_t i = 0; i < s.len; i++) {
-        bool is_sign = bytes[i] == (v < 0 ? 0xFF : 0x00);
-        if (i + 16 < s.len && !is_sign) {
-            return avro_bad(in, p, "the number is too large");
-        }
+        is_large = is_large || (i + 16 < s.len && bytes[i] != (is_negative ? 0xFF : 0x00));
         v = (__int128)((unsigned __int128)v << 8 | bytes[i]);
+    }
+    if (is_large || (v < 0) != is_negative) { /* of 17 bytes the second one may turn the sign */
+        return avro_bad(in, p, "the number is too large");
     }
     for (int32_t i = 0; i < p->type->length; i++) {
         limit *= 10;
@@ -182,7 +185,8 @@ static bool avro_put_stamp(struct avro_in *in, const struct avro_plan *p, struct
 {
     bool is_milli = p->node->logical == AVRO_STAMP_MILLIS;
     int64_t us = v;
-    if (is_milli && __builtin_mul_overflow(v, INT64_C(1000), &us)) {
+    if ((is_milli && __builtin_mul_overflow(v, INT64_C(1000), &us)) ||
+        us < INT64_MIN + AVRO_SECOND_US) { /* what is cut goes down */
         return avro_bad(in, p, "the time is out of range");
     }
     if (p->type->length <= 6) {

@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <string.h>
 
 #include "connectors/avro/avro_read.h"
@@ -196,6 +197,47 @@ START_TEST(a_schema_of_another_is_resolved_by_names)
 }
 END_TEST
 
+/* Values that no column holds, at the ends of their ranges. */
+START_TEST(what_is_out_of_range_is_a_bad_row)
+{
+    static const struct {
+        const char *columns, *type, *row;
+        uint32_t len;
+        const char *want; /* NULL: refused */
+    } cases[] = {
+        {"d DECIMAL(38, 0)", "{\"type\":\"bytes\",\"logicalType\":\"decimal\",\"precision\":50}",
+         "\x22\x00\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", 18, NULL},
+        {"d DECIMAL(38, 0)", "{\"type\":\"bytes\",\"logicalType\":\"decimal\",\"precision\":50}",
+         "\x22\xff\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00", 18, NULL},
+        {"d DECIMAL(38, 0)", "{\"type\":\"bytes\",\"logicalType\":\"decimal\",\"precision\":50}",
+         "\x22\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xfe", 18, "-2"},
+        {"t TIMESTAMP(3)", "{\"type\":\"long\",\"logicalType\":\"timestamp-micros\"}",
+         "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 10, NULL},
+        {"t TIMESTAMP(9)", "{\"type\":\"long\",\"logicalType\":\"timestamp-micros\"}",
+         "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 10, NULL},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct avro_kit k;
+        struct avro_fault fault;
+        char schema[200];
+        (void)snprintf(
+            schema, sizeof(schema),
+            "{\"type\":\"record\",\"name\":\"R\",\"fields\":[{\"name\":\"%c\",\"type\":%s}]}",
+            cases[i].columns[0], cases[i].type);
+        kit_open(&k, cases[i].columns, schema);
+        if (cases[i].want) {
+            kit_check(&k, cases[i].row, cases[i].len, cases[i].want, false);
+        } else {
+            ck_assert(!avro_read_row(k.reads, &k.rows, (const uint8_t *)cases[i].row, cases[i].len,
+                                     &fault));
+            ck_assert_msg(strstr(fault.why, "too large") || strstr(fault.why, "out of range"), "%s",
+                          fault.why);
+        }
+        kit_close(&k);
+    }
+}
+END_TEST
+
 START_TEST(schemas_that_are_none_are_told)
 {
     static const char *const cases[][2] = {
@@ -232,4 +274,5 @@ END_TEST
 
 UNIT_MAIN("avro", rows_of_flink_are_read_and_written, the_schema_of_columns_is_flinks,
           what_is_cut_or_changed_is_refused_or_another_row,
-          a_schema_of_another_is_resolved_by_names, schemas_that_are_none_are_told)
+          a_schema_of_another_is_resolved_by_names, what_is_out_of_range_is_a_bad_row,
+          schemas_that_are_none_are_told)
