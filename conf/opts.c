@@ -264,7 +264,6 @@ void opts_add_words(struct reader *rd, struct opts_words *w, const struct sr_opt
     }
 }
 
-/* The known word that was meant: in another case, as a text and not as a mapping, or a near one. */
 /* `sink.compression` for `compression`: a known key with a word too many before it. */
 static bool opts_ends_in(const char *rest, const char *word)
 {
@@ -286,6 +285,8 @@ static const char *opts_of_sql(const char *rest, const struct opts_words *known)
     return NULL;
 }
 
+/* The known word that was meant: in another case, as a text and not as a mapping, or a near one.
+ * *is_part: it is the beginning of what was written. */
 static const char *opts_meant(const char *rest, const struct opts_words *known, bool *is_part)
 {
     *is_part = false;

@@ -20,13 +20,13 @@ struct tree_anchor {
     struct place at;
 };
 
-/* What is needed while a tree is built. */
 /* Bytes to which YAML gave a meaning of its own: another one stands in their place, so that further
  * faults come to light. Whatever they are in has no value. */
 struct tree_spared {
     uint32_t count, byte[TREE_SPARED_MAX];
 };
 
+/* What is needed while a tree is built. */
 struct tree {
     struct arena *arena;
     struct page *page;

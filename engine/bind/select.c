@@ -67,9 +67,7 @@ static void select_star(struct select *l, struct scope *s, const struct ast *sta
     }
     if (star->count > 0) {
         const char *table = star->item[0]->item[0]->name;
-        bool is_table = (s->table && strcmp(table, s->table) == 0) ||
-                        (s->alias && strcmp(table, s->alias) == 0);
-        if (!is_table || star->item[0]->count > 1) {
+        if (!bind_is_table(s, table) || star->item[0]->count > 1) {
             bind_fault(s->binder, s->text, star->at, NULL, "SR0601: '%s' is no input of this step",
                        table);
             l->has_failed = true;

@@ -158,28 +158,6 @@ void parser_unexpected(struct parser *p, int kind, struct token t, const bool *c
     parser_fail(p, t.at, hint, "unexpected '%.*s'%s", (int)(t.len < 60 ? t.len : 60), word, e.text);
 }
 
-bool parse_is_reserved(const char *word)
-{
-    int kind = lex_keyword(word, (uint32_t)strlen(word));
-    switch (kind) {
-    case 0:
-    case TK_WATERMARK:
-    case TK_METADATA:
-    case TK_VIRTUAL:
-    case TK_COMMENT:
-    case TK_ENFORCED:
-    case TK_KEY:
-    case TK_ZONE:
-    case TK_DESCRIPTOR:
-    case TK_PLACING:
-    case TK_MAP:
-    case TK_TRY_CAST:
-        return false;
-    default:
-        return true;
-    }
-}
-
 /* Feeds the scanner's tokens to the grammar until the end or the first failure. */
 static void parse_feed(struct parser *p, void *grammar, enum parse_what what)
 {

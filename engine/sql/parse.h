@@ -32,7 +32,4 @@ struct parse_fault {
 sr_rc parse_sql(struct arena *a, enum parse_what what, const char *text, uint32_t len,
                 const struct ast **out, struct parse_fault *fault);
 
-/* True when a word cannot be a name without backticks. */
-bool parse_is_reserved(const char *word);
-
 #endif

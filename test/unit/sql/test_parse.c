@@ -204,17 +204,6 @@ START_TEST(nesting_has_a_limit_and_no_text_crashes)
 }
 END_TEST
 
-START_TEST(words_that_flink_reserves_are_known)
-{
-    ck_assert(parse_is_reserved("value"));
-    ck_assert(parse_is_reserved("TIMESTAMP"));
-    ck_assert(parse_is_reserved("Count"));
-    ck_assert(!parse_is_reserved("price"));
-    ck_assert(!parse_is_reserved("metadata"));
-}
-END_TEST
-
 UNIT_MAIN("parse", operators_bind_as_in_flink, literals_keep_their_text,
           special_forms_become_plain_calls, items_schemas_and_queries_have_their_forms,
-          a_fault_says_token_place_and_what_was_expected, nesting_has_a_limit_and_no_text_crashes,
-          words_that_flink_reserves_are_known)
+          a_fault_says_token_place_and_what_was_expected, nesting_has_a_limit_and_no_text_crashes)
