@@ -233,15 +233,22 @@ static json_t *control_levels_json(const struct levels *l)
     return json_pack("{s:b, s:o}", "ok", 1, "levels", all);
 }
 
+/* Is that one of the steps of the plan's first `nodes` nodes? */
+static bool control_is_step(const struct plan *plan, uint32_t nodes, const char *name)
+{
+    bool is_one = false;
+    for (uint32_t i = 0; i < nodes && !is_one; i++) {
+        is_one = strcmp(plan->node[i].step, name) == 0;
+    }
+    return is_one;
+}
+
 /* A part of the engine, or a step of the job. */
 static bool control_is_component(const struct plan *plan, const char *name)
 {
-    bool is_one = false;
+    bool is_one = control_is_step(plan, plan->nodes, name);
     for (const struct levels_part *p = levels_parts; p->name && !is_one; p++) {
         is_one = strcmp(p->name, name) == 0;
-    }
-    for (uint32_t i = 0; i < plan->nodes && !is_one; i++) {
-        is_one = strcmp(plan->node[i].step, name) == 0;
     }
     return is_one;
 }
@@ -255,7 +262,8 @@ static json_t *control_no_component(const struct plan *plan, const char *name)
         list = arena_printf(a, "%s, %s", list, p->name);
     }
     for (uint32_t i = 0; i < plan->nodes && list && a; i++) {
-        list = arena_printf(a, "%s, %s", list, plan->node[i].step);
+        const char *step = plan->node[i].step;
+        list = control_is_step(plan, i, step) ? list : arena_printf(a, "%s, %s", list, step);
     }
     const char *words =
         list && a

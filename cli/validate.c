@@ -172,7 +172,7 @@ static enum cli_exit validate_one(struct cli *c, const struct args *a, const cha
 
 enum cli_exit command_validate(struct cli *c, const struct args *a)
 {
-    if (a->words == 0) return cli_fail(c, CLI_USAGE, "validate: which job file?");
+    if (a->words == 0) return cli_fail(c, CLI_USAGE, "validate: name a job file, or several");
     enum cli_exit worst = CLI_OK;
     for (uint32_t i = 0; i < a->words; i++) {
         enum cli_exit code = validate_one(c, a, a->word[i]);

@@ -37,11 +37,13 @@ def log_level_shows_and_changes_what_is_logged(p):
 
 @test
 def log_level_says_what_there_is(p):
-    child = p.start("run", p.write("talks.yaml", JOB), "--log-level", "info")
+    two = JOB.replace("{n: INT}", "{n: INT, ts: TIMESTAMP(3)}, watermark: ts AS ts")  # which is a second operator of the step
+    child = p.start("run", p.write("talks.yaml", two), "--log-level", "info")
     wait_for("a running job", lambda: p.status("talks"))
     assert levels(p) == {"all": "INFO"}
     unknown = ok(p.run("log-level", "sout", "INFO"), 2).stderr
     assert b"there is no component 'sout'; these are: all, checkpoints, ckpt, " in unknown and b", events, out" in unknown
+    assert unknown.count(b"events") == 1, unknown
     assert b"DEBUG, INFO, WARN or ERROR" in ok(p.run("log-level", "all", "LOUD"), 2).stderr
     child.terminate()
     ended(child)
