@@ -1,7 +1,7 @@
 /* A schema registry, asked over HTTP: schemas by number, and numbers of schemas.
  *
- * Calls wait for the answer, at most AVRO_REGISTRY_WAIT_MS: they come when an encoder is opened, and
- * at the first record of each schema.
+ * Calls wait for the answer, at most AVRO_REGISTRY_WAIT_MS: they come when an encoder is opened,
+ * and at the first record of each schema.
  */
 #ifndef SR_AVRO_REGISTRY_H
 #define SR_AVRO_REGISTRY_H
