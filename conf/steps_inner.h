@@ -1,4 +1,4 @@
-/* Inside of steps: what steps.c and steps_connect.c share.
+/* Inside of steps: what steps.c, steps_connect.c and steps_opts.c share.
  */
 #ifndef SR_CONF_STEPS_INNER_H
 #define SR_CONF_STEPS_INNER_H
@@ -6,7 +6,7 @@
 #include "conf/opts.h"
 #include "conf/steps.h"
 
-/* What the tables below fill; texts and lists are read once more, with their places. */
+/* What the tables of steps_opts.c fill; texts and lists are read once more, with their places. */
 struct steps_keys {
     const char *connector, *format, *uid;
     int64_t parallelism, flink_parallelism; /* 0: not written */
