@@ -16,7 +16,7 @@ struct table_world {
 
 static const uint32_t table_key[] = {1, 0};
 
-/* Rows (a, k, v) of a table by (k, a), or by k alone; what comes out has the key's columns first. */
+/* Rows (a, k, v) of a table by (k, a), or by k alone; what comes out has the key first. */
 static void table_world(struct table_world *w, uint32_t keys, const char *type)
 {
     *w = (struct table_world){.step = {.window = WINDOW_NONE}};
