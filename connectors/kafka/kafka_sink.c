@@ -27,7 +27,7 @@ struct kafka_sink {
     const struct kafka_sink_conf *conf;
     struct producer own, *to; /* its own, unless it has a decider; the one that rows go to */
     struct producer_owner owner;
-    struct outlet *outlet; /* of its only topic, of outlet_of */
+    struct outlet *outlet; /* of the topic that was written to last, of outlet_of */
     const struct producer *outlet_of;
     struct kafka_decider *decider; /* whose producers it shares; NULL: none */
     uint16_t number;               /* among those that do */
@@ -170,20 +170,37 @@ static sr_rc kafka_sink_wait(const struct kafka_sink *s, int64_t until_us, struc
 
 /* --- Rows ------------------------------------------------------------------------------------- */
 
+/* The topic of that name, if the sink has it: a producer that is shared has those of others too.
+ * NULL: it has not. */
+static struct outlet *kafka_sink_find(struct kafka_sink *s, const char *name, size_t len)
+{
+    const sr_list *own = &s->conf->topics;
+    const struct outlet *last = s->outlet_of == s->to ? s->outlet : NULL;
+    if (last && strlen(last->name) == len && memcmp(last->name, name, len) == 0) {
+        return s->outlet;
+    }
+    for (uint32_t i = 0; i < own->count; i++) {
+        if (strlen(own->item[i]) == len && memcmp(own->item[i], name, len) == 0) {
+            s->outlet = outlets_find(&s->to->outlets, name, len);
+            s->outlet_of = s->to;
+            return s->outlet;
+        }
+    }
+    return NULL;
+}
+
 static sr_rc kafka_sink_outlet(struct kafka_sink *s, const struct record *r, struct outlet **to,
                                struct sr_error *err)
 {
-    struct outlets *o = &s->to->outlets;
-    if (s->records.metadata[RECORD_TOPIC] < 0) {
-        if (s->outlet_of != s->to) { /* those of a shared producer are of several sinks */
-            const char *topic = s->conf->topics.item[0];
-            s->outlet = outlets_find(o, topic, strlen(topic));
-            s->outlet_of = s->to;
-        }
+    bool is_named = s->records.metadata[RECORD_TOPIC] >= 0;
+    const char *only = s->conf->topics.item[0];
+    if (!is_named && s->outlet_of == s->to) {
         *to = s->outlet;
         return SR_OK;
     }
-    *to = r->topic ? outlets_find(o, r->topic, r->topic_len) : NULL;
+    *to = !is_named  ? kafka_sink_find(s, only, strlen(only))
+          : r->topic ? kafka_sink_find(s, r->topic, r->topic_len)
+                     : NULL;
     if (!*to) {
         return s->host->fail(s->host, err, SR_EDATA, "'%.*s' is none of the sink's topics",
                              (int)r->topic_len, r->topic ? r->topic : "");

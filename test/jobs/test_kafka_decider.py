@@ -127,6 +127,40 @@ def sinks_of_one_prefix_share_a_transaction(p):
 
 
 @test
+def a_sink_writes_to_its_own_topics_though_it_shares_a_transaction(p):
+    broker = p.kafka()
+    for topic in ("own-a", "own-b", "own-c"):
+        broker.create(topic, 1)
+    p.write("own.csv", "".join(f"{i},own-{'abc'[i % 3]}\n" for i in range(30)))
+    sink = f"""
+    connector: kafka
+    format: json
+    properties.bootstrap.servers: '{broker.bootstrap}'
+    sink.delivery-guarantee: exactly-once
+    sink.transactional-id-prefix: own
+    on-error: skip
+    schema: {{a: INT, t: STRING METADATA FROM 'topic'}}"""
+    path = p.write("own.yaml", f"""
+pipeline.name: own
+execution.checkpointing: {{interval: 100 ms, dir: ck-own}}
+sources:
+  events: {{connector: filesystem, path: own.csv, format: csv, schema: {{a: INT, t: STRING}}}}
+sinks:
+  one:
+    from: events{sink}
+    topic: [own-a, own-b]
+  two:
+    from: events{sink}
+    topic: [own-b, own-c]
+""")
+    done = ok(p.run("run", path))
+    for topic, first, times in (("own-a", 0, 1), ("own-b", 1, 2), ("own-c", 2, 1)):
+        got = sorted(int(r["value"].split(":")[1][:-1]) for r in broker.dump(topic))
+        assert got == sorted(list(range(first, 30, 3)) * times), (topic, got)
+    assert b"'own-c' is none of the sink's topics" in done.stderr, done.stderr
+
+
+@test
 def two_transactions_cannot_decide(p):
     broker = p.kafka()
     broker.create("two", 1)
