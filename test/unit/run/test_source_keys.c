@@ -132,7 +132,7 @@ static const struct sr_source_type reader_type = {.size = sizeof(reader_type),
                                                   .close = reader_close,
                                                   .has_keys = true};
 
-/* --- A format: "5" is a row, "5+6" are two, "-" is none, anything else is bad ------------------ */
+/* --- A format: "5" is a row, "5+6" are two, "-" is none, anything else is bad ----------------- */
 
 static sr_rc sums_open(void *dec, const struct sr_format_open *o, struct sr_error *err)
 {
