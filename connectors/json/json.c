@@ -33,15 +33,6 @@ static const struct sr_opt json_opts[] = {
     SR_OPT_END};
 /* clang-format on */
 
-struct node *json_nodes(const struct sr_schema *s, const struct json_conf *conf, uint32_t *count)
-{
-    static const unsigned reads[] = {[JSON_STAMP_SQL] = MOMENT_SPACE,
-                                     [JSON_STAMP_ISO] = MOMENT_T,
-                                     [JSON_STAMP_ISO_OFFSET] = MOMENT_T | MOMENT_OFFSET};
-    unsigned how = reads[conf->stamp.index];
-    return node_new(s, how, how & MOMENT_T, count);
-}
-
 sr_rc json_check(const void *conf, const struct sr_schema *schema, bool is_write, uint32_t *flags,
                  struct sr_error *err)
 {

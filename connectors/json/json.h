@@ -70,6 +70,10 @@ struct json_encoder {
 sr_rc json_check(const void *conf, const struct sr_schema *schema, bool is_write, uint32_t *flags,
                  struct sr_error *err);
 sr_rc json_decode_open(void *dec, const struct sr_format_open *o, struct sr_error *err);
+/* For checked columns, x->columns of which are members of a record. False: out of memory; what is
+ * there is for json_decode_close. */
+bool json_decode_init(struct json_decoder *x, const struct sr_host *host,
+                      const struct json_conf *conf, const struct sr_schema *schema);
 sr_rc json_decode(void *dec, struct sr_decode *d, struct sr_error *err);
 void json_decode_close(void *dec);
 /* `text` of the json format. */

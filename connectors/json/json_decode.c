@@ -10,6 +10,15 @@
  * second-level cache until the values are taken out. */
 #define JSON_BLOCK_BYTES (32u << 10)
 
+struct node *json_nodes(const struct sr_schema *s, const struct json_conf *conf, uint32_t *count)
+{
+    static const unsigned reads[] = {[JSON_STAMP_SQL] = MOMENT_SPACE,
+                                     [JSON_STAMP_ISO] = MOMENT_T,
+                                     [JSON_STAMP_ISO_OFFSET] = MOMENT_T | MOMENT_OFFSET};
+    unsigned how = reads[conf->stamp.index];
+    return node_new(s, how, how & MOMENT_T, count);
+}
+
 /* Names of the columns, and of the fields of each ROW inside them. False: out of memory. */
 static bool json_decode_rows(struct json_decoder *x, const struct sr_schema *schema)
 {
@@ -41,22 +50,27 @@ static bool json_decode_rows(struct json_decoder *x, const struct sr_schema *sch
     return true;
 }
 
-sr_rc json_decode_open(void *dec, const struct sr_format_open *o, struct sr_error *err)
+bool json_decode_init(struct json_decoder *x, const struct sr_host *host,
+                      const struct json_conf *conf, const struct sr_schema *schema)
 {
-    struct json_decoder *x = dec;
-    const struct json_conf *conf = o->conf;
-    x->host = o->host;
+    x->host = host;
     x->text = json_decode_text;
     x->is_missing_fatal = conf->is_missing_fatal;
     x->is_lenient = conf->is_lenient;
+    x->node = json_nodes(schema, conf, &x->nodes);
+    x->parser = json_parser_new();
+    return x->node && x->parser && json_decode_rows(x, schema);
+}
+
+sr_rc json_decode_open(void *dec, const struct sr_format_open *o, struct sr_error *err)
+{
+    struct json_decoder *x = dec;
     x->columns = o->schema->fields - o->metadatas; /* the format's metadata are no members */
     sr_rc rc = node_check_schema(o->schema, false, "the json format", err);
     if (rc != SR_OK) {
         return rc;
     }
-    x->node = json_nodes(o->schema, conf, &x->nodes);
-    x->parser = json_parser_new();
-    if (!x->node || !x->parser || !json_decode_rows(x, o->schema)) {
+    if (!json_decode_init(x, o->host, o->conf, o->schema)) {
         return o->host->fail(o->host, err, SR_ENOMEM, "json: out of memory");
     }
     return SR_OK;

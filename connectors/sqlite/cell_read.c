@@ -101,12 +101,16 @@ bool cell_type_init(struct cell_type *t, const struct sr_field *field)
 {
     const unsigned how = MOMENT_SPACE | MOMENT_T;
     struct sr_field plain = *field;
+    *t = (struct cell_type){.is_nested = sr_is_nested(field->type.kind)};
+    if (t->is_nested) {
+        (void)value_init(&t->value, field, how, MOMENT_SPACE); /* not one text: op says so */
+        return json_cells_check(field, NULL) == SR_OK;
+    }
     t->may_have_zone = field->type.kind == SR_TIMESTAMP_LTZ;
     if (t->may_have_zone) {
         plain.type.kind = SR_TIMESTAMP;
     }
-    return !sr_is_nested(field->type.kind) && field->type.kind != SR_VARIANT &&
-           value_init(&t->value, &plain, how, MOMENT_SPACE) &&
+    return field->type.kind != SR_VARIANT && value_init(&t->value, &plain, how, MOMENT_SPACE) &&
            value_init(&t->zoned, field, how | MOMENT_OFFSET, MOMENT_SPACE);
 }
 
@@ -133,11 +137,16 @@ static uint32_t cell_show(sqlite3_stmt *s, int column, char *to, size_t size)
     return n < (int)size ? (uint32_t)n : (uint32_t)size - 1;
 }
 
-bool cell_read(struct sr_builder *b, uint32_t c, const struct cell_type *t, sqlite3_stmt *s,
-               int column, char words[160])
+bool cell_read(struct sr_builder *b, uint32_t c, const struct cell_type *t,
+               struct json_cells *nested, sqlite3_stmt *s, char words[JSON_CELL_WORDS])
 {
     const struct value *v = &t->value;
     enum value_rc rc = VALUE_OK;
+    int column = (int)c;
+    if (t->is_nested && sqlite3_column_type(s, column) == SQLITE_TEXT) {
+        return json_cells_put(nested, b, c, (const char *)sqlite3_column_text(s, column),
+                              (uint32_t)sqlite3_column_bytes(s, column), words);
+    }
     switch (sqlite3_column_type(s, column)) {
     case SQLITE_NULL:
         rc = value_put_null(b, c, v);
@@ -160,7 +169,7 @@ bool cell_read(struct sr_builder *b, uint32_t c, const struct cell_type *t, sqli
     if (rc != VALUE_OK) {
         char shown[CELL_SHOWN];
         uint32_t len = cell_show(s, column, shown, sizeof(shown));
-        value_words(words, 160, v, rc, shown, len);
+        value_words(words, JSON_CELL_WORDS, v, rc, shown, len);
     }
     return rc == VALUE_OK;
 }

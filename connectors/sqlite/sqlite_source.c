@@ -79,7 +79,7 @@ static sr_rc source_check(const void *conf, const struct sr_schema *schema,
         if (!cell_type_init(&type, &schema->field[i])) {
             rc = source_fault(err,
                               "SQLite has no such type, read it as STRING (JSON_VALUE takes "
-                              "JSON apart): column ",
+                              "JSON apart; keys of a MAP are text): column ",
                               schema->field[i].name);
         }
     }
@@ -240,7 +240,8 @@ struct source_reading {
 
 struct source_reader {
     struct scan scan;
-    struct cell_type *type; /* by column */
+    struct cell_type *type;    /* by column */
+    struct json_cells *nested; /* NULL: no column is ROW, ARRAY, MAP or MULTISET */
     struct source_reading *item;
     uint32_t count, capacity;
     sqlite3_stmt *statement; /* of `now`; NULL: none is open */
@@ -261,6 +262,9 @@ static sr_rc source_open(void *reader, const struct sr_source_open *o, struct sr
     }
     for (uint32_t i = 0; i < o->schema->fields; i++) {
         (void)cell_type_init(&r->type[i], &o->schema->field[i]); /* check has seen them */
+        if (!r->type[i].is_nested || r->nested) continue;
+        r->nested = json_cells_new(o->host, o->schema);
+        if (!r->nested) return o->host->fail(o->host, err, SR_ENOMEM, "out of memory");
     }
     return scan_open(&r->scan, o, err);
 }
@@ -295,7 +299,7 @@ static void source_end_statement(struct source_reader *r)
 static bool source_row(struct source_reader *r, struct sr_builder *b)
 {
     for (uint32_t c = 0; c < r->scan.schema->fields; c++) {
-        if (!cell_read(b, c, &r->type[c], r->statement, (int)c, r->bad.words)) {
+        if (!cell_read(b, c, &r->type[c], r->nested, r->statement, r->bad.words)) {
             sr_row_drop(b);
             return false;
         }
@@ -428,6 +432,7 @@ static void source_close(void *reader)
     }
     free(r->item);
     free(r->type);
+    json_cells_free(r->nested);
     note_free(&r->shown);
     *r = (struct source_reader){.count = 0};
 }

@@ -68,6 +68,42 @@ def nested_rows_are_json_in_a_table(p):
 
 
 @test
+def nested_values_come_back_from_a_table(p):
+    """The sqlite source reads what the sink wrote; a text that is no JSON, or another shape, is a bad row with its path."""
+    given = list(rows(2000))
+    p.write("in.json", "".join(json.dumps(r) + "\n" for r in given))
+    ok(p.run("run", job(p, "connector: sqlite\n    path: t.sqlite\n    table-name: t\n    primary-key: [n]")))
+    columns = COLUMNS.replace("id: INT", "n: INT")
+    back = p.write("back.yaml", f"""
+sources:
+  t:
+    connector: sqlite
+    path: t.sqlite
+    table-name: t
+    on-error: dead-letter
+    schema:{columns}
+sinks: {{out: {{from: t, connector: filesystem, path: out.json, format: json}}}}
+dead-letter: {{connector: filesystem, path: dead/}}
+""")
+    ok(p.run("run", back, "-p", "2"))
+    got = [json.loads(line) for line in (p.dir / "out.json").read_text().splitlines()]
+    want = [{"n": r["id"], "who": r["who"], "scores": r["scores"], "path": r["path"]} for r in given if r["id"] != 7]
+    assert sorted(got, key=lambda r: r["n"]) == want, len(got)
+    with contextlib.closing(sqlite3.connect(p.dir / "t.sqlite")) as db, db:
+        bad = ["{'a': 1}", '{"name": 1', "[]", "7", '{"geo": {"lat": "x"}}', '{"name": "a"} {}', "\x01", '"text"']
+        db.execute("DELETE FROM t")
+        db.executemany("INSERT INTO t (n, who) VALUES (?, ?)", [*enumerate(bad), (98, "null"), (99, ' {"name": null, "more": [{}]} ')])
+        db.execute("INSERT INTO t (n, who) VALUES (100, 7), (101, x'00')")
+    ok(p.run("run", back))
+    got = [json.loads(line) for line in (p.dir / "out.json").read_text().splitlines()]
+    assert [(r["n"], r["who"]) for r in got] == [(98, None), (99, {"name": None, "tags": None, "geo": None})], got
+    letters = [json.loads(line) for f in (p.dir / "dead").glob("part-*") for line in f.read_text().splitlines()]
+    assert len(letters) == 10 and any("who.geo.lat" in x["error"] for x in letters), [x["error"] for x in letters]
+    keys = p.write("keys.yaml", (p.dir / "back.yaml").read_text().replace("scores: MAP<STRING, ARRAY<INT>>", "scores: MAP<INT, STRING>"))
+    assert b"column scores" in ok(p.run("validate", keys), 3).stderr
+
+
+@test
 def print_shows_nested_rows_as_flink_does(p):
     p.write("in.json", '{"id":1,"who":{"name":"a","tags":["x",null],"geo":{"lat":1,"lon":2}},'
                        '"scores":{"k":[1,2],"z":null},"path":[{"x":3,"y":1.5},null]}\n{"id":2,"path":[]}\n')
