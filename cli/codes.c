@@ -64,8 +64,8 @@ static const struct code_page codes_run[] = {
     [SR_ECLOSED - 1] = {"SR1016", "The other end was closed.", "Whoever read or wrote it has gone.",
                         NULL},
     [SR_EFINAL - 1] = {"SR1017", "It failed for good.",
-                       "The target takes no more, and a restart would only repeat what was "
-                       "written: stdout is full or broken, for one.",
+                       "What is to be read is not there, or the target takes no more (stdout is "
+                       "full or broken, for one): a restart would end in the same way.",
                        NULL},
     {NULL, NULL, NULL, NULL}};
 _Static_assert(sizeof(codes_run) / sizeof(codes_run[0]) == SR_RC_COUNT,

@@ -525,6 +525,9 @@ static sr_rc fs_finder_list(struct fs_finder *f, struct fs_list *l, struct sr_er
     if (rc == SR_EABSENT && (f->looks > 0 || f->known.pieces > 0)) {
         rc = SR_OK; /* it was there: what it held is read or known */
     }
+    if (rc == SR_EABSENT && !f->is_monitored) {
+        rc = err->rc = SR_EFINAL; /* trying again would wait for ever; one that watches may wait */
+    }
     if (rc == SR_OK && f->regex && fs_regex_filter(f->regex, l) != SR_OK) {
         rc = h->fail(h, err, SR_ELIMIT,
                      "source.path.regex-pattern takes too many steps to match a path");
@@ -533,7 +536,7 @@ static sr_rc fs_finder_list(struct fs_finder *f, struct fs_list *l, struct sr_er
         fs_walk_is_pattern(f->path)) {
         struct sr_stat stat;
         rc = h->files->stat(h->files, f->path, &stat, err);
-        rc = rc == SR_EABSENT ? h->fail(h, err, rc, "no file matches %s", f->path) : rc;
+        rc = rc == SR_EABSENT ? h->fail(h, err, SR_EFINAL, "no file matches %s", f->path) : rc;
     }
     if (rc == SR_OK && l->nowhere > 0 && f->looks == 0) {
         h->log(h, SR_WARN, "%s is a link that leads nowhere%s: left out", l->nowhere_first,

@@ -241,8 +241,10 @@ static bool supervise_waits_out(struct supervise *s, uint32_t region, const stru
     struct supervise_patience *p = &s->patience;
     bool is_start = s->phase == PHASE_STARTING || region != CREW_ALL;
     bool may_pass = why->rc == SR_ENOSPC || why->rc == SR_EBUSY;
-    if (!is_start || !may_pass || !s->has_run || s->restart.strategy == RESTART_NONE) return false;
-    if (!supervise_can_rewind(s)) return false;
+    /* Before the first row was read a target in use is waited for whatever the strategy is. */
+    bool is_untouched = !s->has_run && why->rc == SR_EBUSY;
+    bool may_again = s->has_run && s->restart.strategy != RESTART_NONE && supervise_can_rewind(s);
+    if (!is_start || !may_pass || !(is_untouched || may_again)) return false;
     if (p->delay_us == 0 || p->shown != s->shown.checkpoints_shown) {
         *p = (struct supervise_patience){
             .since_us = now_us, .delay_us = SUPERVISE_WAIT_US, .shown = s->shown.checkpoints_shown};
@@ -266,7 +268,12 @@ static void supervise_await(struct supervise *s, uint32_t region, const struct s
         regions_lay_down(s, region, why, resume_us);
         return;
     }
-    env_log(s->env, SR_LOG_ERROR, "job", "failed, restart in %lld ms: %.*s", ms, line, why->words);
+    if (!s->has_run && why->rc == SR_EBUSY) {
+        env_log(s->env, SR_WARN, "job", "waits to begin: %.*s", line, why->words);
+    } else {
+        env_log(s->env, SR_LOG_ERROR, "job", "failed, restart in %lld ms: %.*s", ms, line,
+                why->words);
+    }
     supervise_close(s, why);
     s->goal = GOAL_RUN;
     s->phase = PHASE_PAUSING;

@@ -257,3 +257,44 @@ def a_job_that_was_stopped_for_a_while_goes_on(p):
     p.write("in/3.txt", numbers(3000, 3100))
     wait_for("all rows", lambda: is_all(p, out, 3100))
     stopped(child)
+
+
+@test
+def a_target_in_use_is_waited_for_before_the_first_row(p):
+    """Nothing was read yet, so waiting loses nothing, whatever the restart strategy says."""
+    p.write("in.csv", "1\n2\n")
+    job = p.write("job.yaml", """restart-strategy.type: none
+sources: {events: {connector: filesystem, path: in.csv, format: csv, schema: {a: INT}}}
+sinks: {out: {from: events, connector: sqlite, path: t.db, table-name: t}}
+""")
+    db = sqlite3.connect(p.dir / "t.db", isolation_level=None)
+    db.execute("BEGIN IMMEDIATE")
+    child = p.start("run", job)
+    said = []
+    while b"waits to begin: " not in b"".join(said[-1:]):
+        said.append(child.stderr.readline())
+        assert said[-1], said
+    db.execute("ROLLBACK")
+    done = ended(child)
+    assert b"ERROR" not in done.stderr and b"database is locked" in said[-1], (said, done.stderr)
+    assert sorted(db.execute("SELECT a FROM t")) == [(1,), (2,)]
+    db.execute("BEGIN EXCLUSIVE")
+    done = ok(p.run("run", job, "-D", "sink.retry.timeout=1ms"), 1)
+    assert b"the job failed: sink 'out'" in done.stderr and b"database is locked" in done.stderr, done.stderr
+    db.close()
+
+
+@test
+def an_input_that_is_not_there_fails_the_job_whatever_the_restart_strategy_is(p):
+    """No restart brings it: a cron job must not stand there for ever. One that watches its path waits for it."""
+    head = "execution.checkpointing: {interval: 1s, dir: ck}\nrestart-strategy: {type: fixed-delay, fixed-delay: {delay: 1 h}}\n"
+    text = head + """sources: {events: {connector: filesystem, path: %s, format: csv, schema: {a: INT}}}
+sinks: {out: {from: events, connector: filesystem, path: out/, format: csv}}
+"""
+    for path, words in (("nothing/*.csv", b"no file matches"), ("no.csv", b"there is no file or directory"), ("no/", b"there is no file or directory")):
+        done = ok(p.run("run", p.write("job.yaml", text % path)), 1)
+        assert words in done.stderr and b"restart in" not in done.stderr, done.stderr
+    p.write("in/a.csv", "1\n")
+    ok(p.run("run", p.write("job.yaml", text % "in/*.csv")))
+    (p.dir / "in" / "a.csv").unlink()
+    ok(p.run("run", p.dir / "job.yaml", "--continue"))  # it was there, and may come again
