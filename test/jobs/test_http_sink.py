@@ -17,7 +17,7 @@ from harness import ended, ok, test, wait_for
 class Server:
     """Answers as `answer(request)` says: a status, (status, headers, body), or a way not to answer: "close", "cut", "hang"."""
 
-    def __init__(self, answer=lambda r: 200, tls=None):
+    def __init__(self, answer=lambda r: 200, tls=None, clients=None):
         server = self
         self.requests, self.lock, self.answer, self.stop = [], threading.Lock(), answer, threading.Event()
 
@@ -60,6 +60,9 @@ class Server:
         if tls:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(*tls)
+            if clients:  # only those with a certificate are spoken to
+                context.verify_mode = ssl.CERT_REQUIRED
+                context.load_verify_locations(clients)
             self.http.socket = context.wrap_socket(self.http.socket, server_side=True)
             scheme = "https"
         self.url = f"{scheme}://127.0.0.1:{self.http.server_address[1]}/in"
@@ -310,6 +313,26 @@ def certificates_are_verified(p):
         ok(p.run("run", job(p, s.url, ", tls.ca-file: cert.pem"), "--fresh"))
         ok(p.run("run", job(p, s.url, ", tls.verify: false"), "--fresh"))
         assert ids(s.taken()) == sorted(list(range(20)) * 2)
+
+
+@test
+def a_certificate_of_our_own_is_shown_to_servers_that_ask(p):
+    for who in ("server", "client", "stranger"):
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", p.dir / f"{who}.key",
+                        "-out", p.dir / f"{who}.pem", "-days", "2", "-subj", f"/CN={who}", "-addext", "subjectAltName=IP:127.0.0.1"],
+                       check=True, capture_output=True)
+    own = ", tls.ca-file: server.pem, tls.certificate-file: {0}.pem, tls.key-file: {1}.key, sink.max-retries: 1"
+    with Server(tls=(p.dir / "server.pem", p.dir / "server.key"), clients=p.dir / "client.pem") as s:
+        ok(p.run("run", job(p, s.url, own.format("client", "client"))))
+        assert ids(s.taken()) == list(range(20))
+        for more, words in ((", tls.ca-file: server.pem, sink.max-retries: 1", b""), (own.format("stranger", "stranger"), b""),
+                            (own.format("client", "stranger"), b"key"), (own.format("nobody", "client"), b"nobody.pem"),
+                            (own.format("client", "nobody"), b"nobody.key")):
+            done = ok(p.run("run", job(p, s.url, more), "--fresh"), 1)
+            assert b"the job failed: sink 'out'" in done.stderr and words in done.stderr, (more, done.stderr)
+        assert len(s.requests) == 1, s.requests
+        done = ok(p.run("validate", job(p, s.url, ", tls.certificate-file: client.pem")), 3)
+        assert b"belong together" in done.stderr, done.stderr
 
 
 @test
