@@ -1,4 +1,4 @@
-/* The http sink against a server in this process: what a checkpoint waits for, what has which key. */
+/* The http sink and a server in this process: what a checkpoint waits for, what has which key. */
 #include <microhttpd.h>
 #include <poll.h>
 #include <pthread.h>
@@ -45,6 +45,7 @@ static enum MHD_Result server_ends(struct server *s, struct MHD_Connection *c, s
     return done;
 }
 
+/* NOLINTNEXTLINE(readability-function-size): MHD's callback has that many parameters */
 static enum MHD_Result server_post(void *ctx, struct MHD_Connection *c, const char *url,
                                    const char *method, const char *version, const char *bytes,
                                    size_t *len, void **request)
