@@ -13,6 +13,16 @@
 
 static const char code_digits[] = "0123456789abcdef";
 
+/* Whether a result would be too long; the row fails then. */
+static bool code_is_too_long(struct call *k, uint32_t r, uint64_t len)
+{
+    if (len > CALL_TEXT_MAX) {
+        call_fail(k, r, "the text would be longer than %u bytes", CALL_TEXT_MAX);
+        return true;
+    }
+    return false;
+}
+
 /* The digits of n bytes, as the text of row r. */
 static void code_put_hex(struct call *k, uint32_t r, const uint8_t *bytes, uint32_t n,
                          bool is_upper)
@@ -107,8 +117,7 @@ static void code_to_base64(struct call *k)
     {
         uint32_t len;
         const uint8_t *s = (const uint8_t *)call_get(k, 0, r, &len);
-        if (len > CALL_TEXT_MAX) {
-            call_fail(k, r, "the text would be longer than %u bytes", CALL_TEXT_MAX);
+        if (code_is_too_long(k, r, base64_text_size(len))) {
             continue;
         }
         uint8_t *to = call_space(k, r, (uint32_t)base64_text_size(len));
@@ -199,10 +208,12 @@ static void code_hex_text(struct call *k)
     {
         uint32_t len;
         const char *s = call_get(k, 0, r, &len);
-        code_put_hex(k, r, (const uint8_t *)s, len < CALL_TEXT_MAX ? len : CALL_TEXT_MAX, true);
+        if (!code_is_too_long(k, r, (uint64_t)len * 2)) {
+            code_put_hex(k, r, (const uint8_t *)s, len, true);
+        }
     }
 }
-static const struct kernel code_k_hex_text = {.run = code_hex_text};
+static const struct kernel code_k_hex_text = {.run = code_hex_text, .flags = KERNEL_FAILS};
 
 /* Of 64 bits, without zeros in front; `bits` a digit. */
 static void code_number(struct call *k, unsigned bits)
@@ -353,7 +364,7 @@ static void code_encode(struct call *k)
         enum code_set set = code_set_at(k, r);
         if (set == CODE_UTF8) {
             call_text(k, r, s, len);
-        } else if (set != CODE_NONE && len <= CALL_TEXT_MAX) {
+        } else if (set != CODE_NONE && !code_is_too_long(k, r, (uint64_t)len * 2 + 2)) {
             uint8_t *from = call_space(k, r, len * 2 + 2), *to = from;
             if (!to) {
                 return;
@@ -413,7 +424,7 @@ static void code_decode(struct call *k)
         uint32_t len;
         const uint8_t *s = (const uint8_t *)call_get(k, 0, r, &len);
         enum code_set set = code_set_at(k, r);
-        if (set == CODE_NONE || len > CALL_TEXT_MAX) {
+        if (set == CODE_NONE || code_is_too_long(k, r, (uint64_t)len * 3)) {
             continue;
         }
         uint8_t *from = call_space(k, r, len * 3), *to = from;

@@ -223,11 +223,14 @@ static void split_map(struct call *k)
         if (!split_begin(k, r)) {
             continue;
         }
-        uint32_t room = 16;
-        for (uint32_t parts = split_parts(k, r); room < parts * 2;) {
+        uint64_t room = 16, parts = split_parts(k, r);
+        while (room < parts * 2) {
             room *= 2;
         }
-        struct sr_buffer *b = buffer_new(k->home, room * (uint32_t)sizeof(uint32_t));
+        struct sr_buffer *b = NULL;
+        if (room * sizeof(uint32_t) <= UINT32_MAX) {
+            b = buffer_new(k->home, (uint32_t)(room * sizeof(uint32_t)));
+        }
         struct split_keys keys = {b ? (uint32_t *)(void *)b->data : NULL, room - 1};
         if (b) {
             memset(keys.place, 0, room * sizeof(uint32_t));

@@ -37,19 +37,33 @@ static int32_t word_forward(const char *s, uint32_t len, const char *part, uint3
     }
 }
 
-/* Likewise towards the beginning, from so many characters before the end. */
-static int32_t word_backward(const char *s, uint32_t len, const char *part, uint32_t part_len,
-                             int64_t back, int32_t n)
+struct word_text {
+    const char *bytes;
+    uint32_t len;
+};
+
+/* How many finds begin before character `end`, from 0; with a `stop` where that one of them does. */
+static int64_t word_finds(struct word_text s, struct word_text part, int64_t end, int64_t stop)
 {
-    int64_t chars = utf8_count(s, len), at = chars - back;
-    for (; at >= 0; at--) {
-        uint32_t from = utf8_skip(s, len, (uint32_t)at);
-        bool is_found = part_len <= len - from && memcmp(s + from, part, part_len) == 0;
-        if (is_found && --n == 0) {
-            return (int32_t)at + 1;
+    int64_t found = 0;
+    uint32_t i = 0;
+    for (int64_t at = 0; at < end && i < s.len; at++) {
+        bool is_found = part.len <= s.len - i && memcmp(s.bytes + i, part.bytes, part.len) == 0;
+        found += is_found ? 1 : 0;
+        if (is_found && found == stop) {
+            return at;
         }
+        i += utf8_size(s.bytes + i, s.len - i);
     }
-    return 0;
+    return found;
+}
+
+/* Likewise towards the beginning, from so many characters before the end. */
+static int32_t word_backward(struct word_text s, struct word_text part, int64_t back, int32_t n)
+{
+    int64_t end = utf8_count(s.bytes, s.len) - back + 1;
+    int64_t all = word_finds(s, part, end, 0);
+    return all < n ? 0 : (int32_t)word_finds(s, part, end, all - n + 1) + 1;
 }
 
 static void word_instr(struct call *k)
@@ -68,7 +82,9 @@ static void word_instr(struct call *k)
         } else if (start > 0) {
             to[r] = word_forward(s, len, part, part_len, (uint32_t)start, n);
         } else {
-            to[r] = word_backward(s, len, part, part_len, -(int64_t)start, n);
+            struct word_text in = {s, len};
+            struct word_text what = {part, part_len};
+            to[r] = word_backward(in, what, -(int64_t)start, n);
         }
     }
 }

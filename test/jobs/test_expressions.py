@@ -180,3 +180,13 @@ sinks:
 """
     done = ok(p.run("validate", p.write("job.yaml", job)), 3)
     assert b"job.yaml:3:" in done.stderr and b"no connector does that: write one" in done.stderr, done.stderr
+
+
+@test
+def a_text_that_would_be_too_long_is_a_fault_and_no_shorter_text(p):
+    long = "REPEAT('a', 40000000)"
+    for text in (f"HEX({long})", f"TO_BASE64({long} || REPEAT('b', 20000000))", f"ENCODE({long}, 'UTF-16')",
+                 f"DECODE(CAST({long} AS BYTES), 'ISO-8859-1')"):
+        assert b"would be longer than 67108864 bytes" in ok(p.run("eval", text), 1).stderr, text
+    # Towards the beginning of a long text it is looked at once, and not from its start for each character.
+    assert ok(p.run("eval", "INSTR(REPEAT('ab', 3000000), 'b', -1, 2)")).stdout == b"5999998\n"
