@@ -42,7 +42,7 @@ struct word_text {
     uint32_t len;
 };
 
-/* How many finds begin before character `end`, from 0; with a `stop` where that one of them does. */
+/* How many finds begin before character `end`, from 0; or where the one numbered `stop` begins. */
 static int64_t word_finds(struct word_text s, struct word_text part, int64_t end, int64_t stop)
 {
     int64_t found = 0;
