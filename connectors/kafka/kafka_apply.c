@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "connectors/kafka/kafka_cap.h"
+#include "connectors/kafka/kafka_loose.h"
 
 #define APPLY_STEP_MS 1000  /* of one call of librdkafka, so that it can be given up */
 #define APPLY_LOOK_US 20000 /* between two looks whether the topics are known */
@@ -59,22 +60,43 @@ static sr_rc apply_topics(struct apply *a, struct sr_error *err)
     return rc;
 }
 
-static sr_rc apply_do_open(struct apply *a, struct sr_error *err)
+static sr_rc apply_make(struct apply *a, struct sr_error *err)
 {
     const struct apply_how *h = &a->how;
     struct producer_how how = {.owner = h->owner, .owners = 1, .transactional_id = h->id};
     apply_does(a, "the topics are asked for");
+    producer_close(&a->producer);
     sr_rc rc = producer_open(&a->producer, h->host, h->conf, &how, err);
     rc = rc == SR_OK ? apply_topics(a, err) : rc;
     if (rc != SR_OK) {
         return rc;
     }
-    rd_kafka_t *rk = a->producer.client.rk;
     apply_does(a, "older transactions are ended");
     for (bool is_over = false; !is_over;) {
-        rd_kafka_error_t *e = rd_kafka_init_transactions(rk, APPLY_STEP_MS);
+        rd_kafka_error_t *e = rd_kafka_init_transactions(a->producer.client.rk, APPLY_STEP_MS);
         is_over = apply_is_over(a, e, "transactions cannot begin", &rc, err);
     }
+    return a->is_too_long ? kafka_cap_fail(&a->producer, NULL, err) : rc;
+}
+
+/* What older transactions have left is aborted, whatever the broker made of it. */
+static sr_rc apply_sweep(struct apply *a, const struct kafka_reader_how *how, struct sr_error *err)
+{
+    const struct apply_how *h = &a->how;
+    bool is_loose = false;
+    apply_does(a, "rows that an older transaction has left are looked for");
+    sr_rc rc = kafka_loose_find(how, &h->conf->topics, &is_loose, err);
+    if (rc == SR_OK && is_loose) {
+        apply_does(a, "rows that an older transaction has left are aborted");
+        rc = kafka_loose_end(how, &h->conf->topics, h->id, err);
+        rc = rc == SR_OK ? apply_make(a, err) : rc;
+    }
+    return rc;
+}
+
+static sr_rc apply_do_open(struct apply *a, struct sr_error *err)
+{
+    const struct apply_how *h = &a->how;
     struct kafka_reader_how reader = {.host = h->host,
                                       .properties = &h->conf->properties,
                                       .group = h->group,
@@ -82,17 +104,16 @@ static sr_rc apply_do_open(struct apply *a, struct sr_error *err)
                                       .way_out = "so nobody can tell which rows were written; "
                                                  "--fresh begins again, and writes them again",
                                       .is_stopped = &a->is_stopped};
+    sr_rc rc = apply_make(a, err);
+    rc = rc == SR_OK && h->is_first ? apply_sweep(a, &reader, err) : rc;
     apply_does(a, "the marker is read");
-    if (a->is_too_long) {
-        return kafka_cap_fail(&a->producer, NULL, err);
-    }
     rc = rc == SR_OK ? kafka_marker_read(&reader, &a->found, err) : rc;
     a->is_applied = rc == SR_OK && a->found.lineage == h->marker.lineage &&
                     a->found.checkpoint >= h->marker.checkpoint;
     apply_does(a, "rows are sent");
     if (rc == SR_OK && !a->is_applied) {
-        (void)apply_is_over(a, rd_kafka_begin_transaction(rk), "a transaction cannot begin", &rc,
-                            err);
+        rd_kafka_error_t *e = rd_kafka_begin_transaction(a->producer.client.rk);
+        (void)apply_is_over(a, e, "a transaction cannot begin", &rc, err);
     }
     return rc;
 }

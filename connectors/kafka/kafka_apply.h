@@ -22,6 +22,7 @@ struct apply_how {
     const char *group;                  /* that holds the marker */
     const char *topic;
     struct sr_marker marker; /* of this transaction */
+    bool is_first;           /* since older ones may have left anything */
 };
 
 struct apply {

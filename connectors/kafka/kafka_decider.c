@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "connectors/kafka/kafka_cap.h"
+#include "connectors/kafka/kafka_loose.h"
 #include "connectors/kafka/kafka_marker.h"
 
 #define KAFKA_DECIDER_SLOTS   2u
+#define KAFKA_SLOT_ID_BYTES   (KAFKA_ID_BYTES + 4u)
 #define KAFKA_DECIDER_STEP_MS 1000 /* of one call of librdkafka, so that it can be given up */
 #define KAFKA_DECIDER_WAY_OUT \
     "keep others away from it and delete it; the rows then tell what was written"
@@ -189,12 +191,18 @@ static sr_rc kafka_slot_topics(struct kafka_decider *d, struct kafka_slot *s, st
     }
 }
 
+static void kafka_slot_id(const struct kafka_decider *d, uint32_t number,
+                          char id[KAFKA_SLOT_ID_BYTES])
+{
+    (void)snprintf(id, KAFKA_SLOT_ID_BYTES, "%s-%" PRIu32, d->id, number);
+}
+
 /* A new producer for a slot. What an older one of that id has open is aborted, and it is fenced. */
 static sr_rc kafka_slot_make(struct kafka_decider *d, uint32_t number, struct sr_error *err)
 {
     struct kafka_slot *s = &d->slot[number];
-    char id[KAFKA_ID_BYTES + 4];
-    (void)snprintf(id, sizeof(id), "%s-%" PRIu32, d->id, number);
+    char id[KAFKA_SLOT_ID_BYTES];
+    kafka_slot_id(d, number, id);
     atomic_store_explicit(&s->is_ready, false, memory_order_relaxed);
     producer_close(&s->producer);
     struct producer_how how = {
@@ -257,34 +265,50 @@ static sr_rc kafka_slot_commit(struct kafka_decider *d, struct kafka_slot *s, st
 
 /* --- Jobs ------------------------------------------------------------------------------------- */
 
-static sr_rc kafka_decider_do_recover(struct kafka_decider *d, struct kafka_job *j,
-                                      struct sr_error *err)
+static struct kafka_reader_how kafka_decider_reader(struct kafka_decider *d)
 {
+    return (struct kafka_reader_how){.host = d->host,
+                                     .properties = &d->conf.properties,
+                                     .group = d->id,
+                                     .topic = d->conf.topics.item[0],
+                                     .way_out = KAFKA_DECIDER_WAY_OUT,
+                                     .is_stopped = &d->is_stopped};
+}
+
+/* What older transactions have left is aborted, whatever the broker made of it. */
+static sr_rc kafka_decider_sweep(struct kafka_decider *d, const struct kafka_reader_how *how,
+                                 struct sr_error *err)
+{
+    bool is_loose = false;
+    char id[KAFKA_SLOT_ID_BYTES];
     sr_rc rc = SR_OK;
     for (uint32_t i = 0; i < KAFKA_DECIDER_SLOTS && rc == SR_OK; i++) {
         rc = kafka_slot_make(d, i, err);
-        if (rc == SR_OK) {
-            rc = kafka_slot_begin(d, &d->slot[i], err);
-        }
     }
-    struct kafka_reader_how how = {.host = d->host,
-                                   .properties = &d->conf.properties,
-                                   .group = d->id,
-                                   .topic = d->conf.topics.item[0],
-                                   .way_out = KAFKA_DECIDER_WAY_OUT,
-                                   .is_stopped = &d->is_stopped};
+    rc = rc == SR_OK ? kafka_loose_find(how, &d->conf.topics, &is_loose, err) : rc;
+    for (uint32_t i = 0; i < KAFKA_DECIDER_SLOTS && rc == SR_OK && is_loose; i++) {
+        kafka_slot_id(d, i, id);
+        rc = kafka_loose_end(how, &d->conf.topics, id, err);
+        rc = rc == SR_OK ? kafka_slot_make(d, i, err) : rc;
+    }
+    return rc;
+}
+
+static sr_rc kafka_decider_do_recover(struct kafka_decider *d, struct kafka_job *j,
+                                      struct sr_error *err)
+{
+    struct kafka_reader_how how = kafka_decider_reader(d);
+    sr_rc rc = kafka_decider_sweep(d, &how, err);
+    for (uint32_t i = 0; i < KAFKA_DECIDER_SLOTS && rc == SR_OK; i++) {
+        rc = kafka_slot_begin(d, &d->slot[i], err);
+    }
     return rc == SR_OK ? kafka_marker_read(&how, &j->marker, err) : rc;
 }
 
 static sr_rc kafka_decider_do_look(struct kafka_decider *d, struct kafka_job *j,
                                    struct sr_error *err)
 {
-    struct kafka_reader_how how = {.host = d->host,
-                                   .properties = &d->conf.properties,
-                                   .group = d->id,
-                                   .topic = d->conf.topics.item[0],
-                                   .way_out = KAFKA_DECIDER_WAY_OUT,
-                                   .is_stopped = &d->is_stopped};
+    struct kafka_reader_how how = kafka_decider_reader(d);
     return kafka_marker_look(&how, j->evidence, &j->found, err);
 }
 

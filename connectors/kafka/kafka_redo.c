@@ -132,7 +132,9 @@ static sr_rc kafka_redo_begin(struct kafka_redo *r, uint32_t part, const struct 
                             .id = r->id,
                             .group = r->group,
                             .topic = r->conf->topics.item[0],
-                            .marker = *marker};
+                            .marker = *marker,
+                            .is_first = r->is_restoring || !r->has_swept};
+    r->has_swept = true;
     return apply_begin(&r->apply, &how, err);
 }
 

@@ -26,6 +26,7 @@ struct kafka_redo {
     bool is_restoring;  /* ahead of recover, where nobody asks again: what is to be waited for is
                           waited for in the call */
     bool has_base;      /* the first marker is there */
+    bool has_swept;     /* what older transactions have left was looked for */
     struct apply apply; /* the transaction that is under way */
     char *id, *group;   /* of it */
     struct flights flights; /* its rows */

@@ -1,6 +1,7 @@
 """Exactly-once of the kafka sinks: the broker's transaction decides about each checkpoint."""
 import pathlib
 import shutil
+import time
 from signal import SIGCONT
 
 import kafka_proxy
@@ -341,3 +342,29 @@ def a_row_too_large_is_set_aside_before_it_is_in_a_transaction(p):
     p.write("large-once.csv", "".join("x" * n + "\n" for n in sizes))
     done = ok(p.run("run", "--fresh", path))
     assert b"written 7 " in done.stderr, done.stderr
+
+
+@test
+def a_transaction_that_a_broker_did_not_end_in_the_topics_is_ended(p):
+    """A broker dies with rows and marker written and not committed, and times the transaction out while it starts. It may
+    leave out the markers then: aborted rows would come with the next commit, and no marker could be read."""
+    proxy = kafka_proxy.Proxy()
+    broker = p.kafka({"transaction.abort.timed.out.transaction.cleanup.interval.ms": "20", "broker.session.timeout.ms": "3000",
+                      "broker.heartbeat.interval.ms": "1000"}, proxy=proxy)
+    broker.create("unended", 2)
+    path = job(p, broker, "unended", rate=3000, bootstrap=proxy.bootstrap, sink="""
+    properties.transaction.timeout.ms: 1500
+    exactly-once.method: redo
+""")
+    proxy.hold(2, is_last=True)
+    child = p.start("run", path)
+    wait_for("a commit that is held", lambda: proxy.held)
+    child.send_signal(SIGKILL)
+    child.communicate()
+    proxy.heal()
+    broker.kill()
+    time.sleep(1)
+    broker.start()
+    done = ok(p.run("run", path, "--continue"))
+    assert sorted(numbers(broker, "unended")) == list(range(ROWS)), (len(numbers(broker, "unended")), done.stderr)
+    proxy.close()

@@ -85,7 +85,7 @@ class Proxy:
         self.flows = threading.Event()
         self.flows.set()
         self.lost = {}  # answers still to be swallowed, by request
-        self.nth = 0  # the END_TXN to be held; 0: none
+        self.nth, self.is_last = 0, False  # the END_TXN to be held; 0: none
         self.held, self.late, self.swallowed = None, [], 0
         threading.Thread(target=self._accept, daemon=True).start()
 
@@ -111,9 +111,10 @@ class Proxy:
         with self.lock:
             self.lost[request] = count
 
-    def hold(self, nth=1):
+    def hold(self, nth=1, is_last=False):
+        """`is_last`: nothing comes through behind it, as by cut()."""
         with self.lock:
-            self.nth, self.held = nth, None
+            self.nth, self.held, self.is_last = nth, None, is_last
 
     def heal(self):
         """As good as new, but for a request that is still on its way."""
@@ -181,7 +182,7 @@ class Proxy:
             if key == END_TXN and self.nth:
                 self.nth -= 1
                 if self.nth == 0:
-                    self.held = Held(frame)
+                    self.held, self.is_cut = Held(frame), self.is_cut or self.is_last
                     return False
         self._pass()
         send(line.broker, frame)
