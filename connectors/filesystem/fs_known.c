@@ -283,7 +283,7 @@ struct fs_match {
     struct sr_error *err;
 };
 
-/* If it fits, and neither has another. */
+/* If it fits, and neither has another. What nothing was read of fits anything. */
 static sr_rc fs_match_take(struct fs_match *m, struct fs_past *p, size_t i)
 {
     const struct fs_found *f = &m->list->item[i];
@@ -303,7 +303,7 @@ static struct fs_piece fs_match_key(const struct fs_found *f)
         .split = {.path = f->path, .file = {.device = f->stat.device, .inode = f->stat.inode}}};
 }
 
-static sr_rc fs_match_by(struct fs_match *m, fs_known_order *order)
+static sr_rc fs_match_by(struct fs_match *m, fs_known_order *order, bool only_read)
 {
     struct fs_index index;
     sr_rc rc = fs_known_index(m->known, order, &index);
@@ -312,7 +312,8 @@ static sr_rc fs_match_by(struct fs_match *m, fs_known_order *order)
         struct fs_past key = {.piece = &piece}, *at = &key;
         uint32_t k = fs_known_find(&index, &key, order);
         while (rc == SR_OK && !m->is_taken[i] && k < index.count && order(&index.by[k], &at) == 0) {
-            rc = fs_match_take(m, index.by[k++], i);
+            struct fs_past *p = index.by[k++];
+            rc = p->mark || !only_read ? fs_match_take(m, p, i) : SR_OK;
         }
     }
     free((void *)index.by);
@@ -416,8 +417,9 @@ sr_rc fs_known_match(struct fs_known *k, const struct fs_list *l, bool *is_taken
     if (rc == SR_OK && l->count > 0) {
         qsort((void *)m.now, l->count, sizeof(struct fs_found *), fs_match_compare_now);
     }
-    rc = rc == SR_OK ? fs_match_by(&m, fs_known_compare_inodes) : rc;
-    rc = rc == SR_OK ? fs_match_by(&m, fs_known_compare_paths) : rc;
+    rc = rc == SR_OK ? fs_match_by(&m, fs_known_compare_inodes, true) : rc;
+    rc = rc == SR_OK ? fs_match_by(&m, fs_known_compare_paths, false) : rc;
+    rc = rc == SR_OK ? fs_match_by(&m, fs_known_compare_inodes, false) : rc;
     rc = rc == SR_OK ? fs_match_copies(&m) : rc;
     for (uint32_t i = 0; rc == SR_OK && i < k->pasts; i++) {
         k->past[i].is_gone = !k->past[i].now && fs_match_is_gone(&m, &k->past[i]);

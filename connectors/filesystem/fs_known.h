@@ -4,6 +4,8 @@
  *
  *   its inode     whatever the path, if the contents begin with what was read
  *   its path      another inode with these contents: it was replaced by a longer edition of itself
+ *   its inode     also if nothing was read of it, which any contents begin with: inodes are given
+ *                 to other files, as when a directory is copied
  *   a copy        a file whose name is made of the old one ("app.log" -> "app.log.1",
  *                 "app.1.log.gz", "app-20261130.log") with these contents, compressed or not; only
  *                 for contents that are nowhere else any more

@@ -333,6 +333,37 @@ START_TEST(vanishing_and_shrinking_are_seen)
 }
 END_TEST
 
+/* As when a directory is copied, and comes to inodes that were free: one of a file that was not
+ * read is that of another file now, which was. */
+START_TEST(files_that_changed_their_inodes_are_gone_on_with)
+{
+    struct stage s;
+    stage_open(&s);
+    stage_write(&s, "in/a", "a1\na2\na3\n");
+    stage_write(&s, "in/b", "b1\nb2\n");
+    struct fs_source_conf conf = conf_of(stage_path(&s, "in"));
+    struct source_kit k = kit_of(&s, &conf);
+    struct source_run r, again;
+    source_run_open(&r, &k, 1, 10, NULL);
+    ck_assert_int_eq(source_run_discover(&r), SR_DISCOVERED_ALL);
+    ck_assert_int_eq(source_run_read(&r, 1), SR_POLL_DATA);
+    source_run_save(&r);
+    ck_assert_str_eq(source_kit_lines(&s, r.text), "a1\n");
+    ck_assert_int_eq(rename(stage_path(&s, "in/a"), stage_path(&s, "x")), 0);
+    ck_assert_int_eq(rename(stage_path(&s, "in/b"), stage_path(&s, "in/a")), 0);
+    ck_assert_int_eq(rename(stage_path(&s, "x"), stage_path(&s, "in/b")), 0);
+    stage_write(&s, "in/a", "a1\na2\na3\n");
+    stage_write(&s, "in/b", "b1\nb2\n");
+    source_run_open(&again, &k, 1, 10, &r);
+    ck_assert_int_eq(source_run_discover(&again), SR_DISCOVERED_ALL);
+    ck_assert_int_eq(source_run_read(&again, UINT32_MAX), SR_POLL_SPLIT_END);
+    ck_assert_str_eq(source_kit_lines(&s, again.text), "a2\na3\nb1\nb2\n");
+    source_run_close(&again);
+    source_run_close(&r);
+    stage_close(&s);
+}
+END_TEST
+
 static void log_nothing(const struct env *e, enum sr_level level, const char *who, const char *line)
 {
     (void)e;
@@ -647,7 +678,8 @@ UNIT_MAIN("fs_source", rotated_names_are_made_of_the_old_one, files_keep_the_pro
           records_longer_than_a_buffer_come_whole, a_record_over_the_limit_is_named,
           records_over_the_limit_are_passed_over, patterns_find_their_files,
           what_cannot_be_read_is_said_at_discovery, vanishing_and_shrinking_are_seen,
-          a_file_that_vanished_unread_is_counted, monitored_files_are_read_on,
-          a_bounded_read_ends_where_the_file_did, damaged_positions_are_refused,
-          a_rotated_log_is_read_once_whoever_saw_it, a_rotated_log_is_read_once_by_restarted_jobs,
+          files_that_changed_their_inodes_are_gone_on_with, a_file_that_vanished_unread_is_counted,
+          monitored_files_are_read_on, a_bounded_read_ends_where_the_file_did,
+          damaged_positions_are_refused, a_rotated_log_is_read_once_whoever_saw_it,
+          a_rotated_log_is_read_once_by_restarted_jobs,
           a_rotated_log_is_read_once_whatever_call_fails)
