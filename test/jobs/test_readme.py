@@ -30,6 +30,8 @@ def the_commands_in_readme_work_in_their_order(p):
     for name, text in JOB.findall(README):
         p.write(f"demo/{name}", text)
     p.write("demo/app.log", "an error\nall is well\n")
+    broker = p.kafka()
+    broker.create("hits", 2)
     (p.dir / "bin").mkdir()
     (p.dir / "bin" / "streamrun").symlink_to(p.binary)
     blocks = [b for b in indented() if re.match(r"mkdir |cat |streamrun [a-z]", b)]
@@ -38,7 +40,7 @@ def the_commands_in_readme_work_in_their_order(p):
     script = "\n".join(f"{more}\n{b}" if b.startswith("streamrun run page-hits.yaml --continue") else b for b in blocks)
     done = subprocess.run(["bash", "-euo", "pipefail", "-c", script], cwd=p.dir, capture_output=True, timeout=120,
                           stdin=subprocess.DEVNULL,
-                          env={**p.env, "PATH": f"{p.dir / 'bin'}:{os.environ['PATH']}"})
+                          env={**p.env, "KAFKA": broker.bootstrap, "PATH": f"{p.dir / 'bin'}:{os.environ['PATH']}"})
     try:
         ok(done)
     finally:
