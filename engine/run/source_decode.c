@@ -215,6 +215,7 @@ static struct sr_decode source_decode_args(struct source *s, uint32_t bytes_max)
     if (b->poll.record) {
         d.record = b->poll.record + b->used;
         d.records = source_records_ahead(s);
+        d.may_wait = true;
         return d;
     }
     d.bytes += b->used;
@@ -319,6 +320,14 @@ static sr_rc source_step(struct source *s, uint32_t rest, struct sr_decode *d, b
     return rc != SR_OK || *is_again ? rc : source_decoded(s, d, before, err);
 }
 
+/* In front of a record for which the format waits: what is decoded goes on meanwhile. */
+static void source_wait_for(struct source *s, int64_t wait_us)
+{
+    s->block.is_open = true;
+    s->block.due_us = s->ctx.env->mono_us(s->ctx.env) + wait_us;
+    s->must_seal = s->rows.rows > 0;
+}
+
 /* Decodes on in the block; what is left of it when nothing more can be read waits for the next
  * poll, which brings it again with what follows. */
 sr_rc source_decode(struct source *s, struct sr_error *err)
@@ -344,6 +353,10 @@ sr_rc source_decode(struct source *s, struct sr_error *err)
     pace_spend(&s->pace, records + d.bads);
     counters_add(&s->count, COUNTER_bytes_in, (int64_t)source_used_bytes(&d));
     b->used += d.used;
+    if (d.wait_us > 0 && b->used < all) {
+        source_wait_for(s, d.wait_us);
+        return SR_OK;
+    }
     bool is_full = sr_builder_is_full(&s->rows);
     b->is_open = b->used < all && (d.used > 0 || is_full);
     if (b->used < all && !b->is_open && (d.at_end || d.record)) {

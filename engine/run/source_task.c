@@ -435,6 +435,10 @@ static enum source_got source_before_poll(struct source *s, int64_t now_us, stru
         if (rc == SR_OK && m->kind != MSG_NONE) return SOURCE_MSG;
     } else if (s->block.is_open) {
         if (!source_is_paced(s, now_us, wait)) return s->must_seal ? SOURCE_DID : SOURCE_WAIT;
+        if (now_us < s->block.due_us) {
+            source_sooner(wait, s->block.due_us);
+            return SOURCE_WAIT;
+        }
         rc = source_decode(s, err);
     } else if (s->ending >= 0) {
         rc = source_end_split(s, err);

@@ -29,6 +29,7 @@ struct source_block {
     bool is_open;        /* there may be more in it */
     uint32_t key_limit;  /* the record whose key could not be read; UINT32_MAX: none is known */
     char key_words[176]; /* why */
+    int64_t due_us;      /* monotonic: what is open is decoded no earlier; 0: at once */
 };
 
 /* What reads the keys of records. */

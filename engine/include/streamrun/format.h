@@ -54,6 +54,10 @@ struct sr_decode {
     uint32_t ignored;  /* bad ones that an option lets go, as ignore-parse-errors: skipped */
     uint32_t left_out; /* good ones that say nothing, or that a filter of the format does not want,
                           as a tombstone of Debezium: filtered */
+    /* in */
+    bool may_wait; /* framed: the call may end in front of a record for which the format waits */
+    /* out */
+    int64_t wait_us; /* so it did: it is called again so much later; 0 when decode is called */
 };
 
 /* Encoded bytes, grown by the engine. */
