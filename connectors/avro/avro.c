@@ -32,27 +32,11 @@ const struct sr_opt avro_opts[] = {
     SR_OPT_END};
 
 const struct sr_opt avro_confluent_opts[] = {
-    SR_OPT(struct avro_conf, "url", url, .flags = SR_OPT_REQUIRED | SR_OPT_USUAL,
-           .doc = "Where the schema registry is, as in `http://localhost:8081`; of several behind commas the next one "
-                  "is asked when one cannot be reached."),
-    SR_OPT(struct avro_conf, "subject", subject,
-           .doc = "Under which subject the schema of a sink is registered, as in `orders-value`."),
+    SCHEMAS_OPTS(struct avro_conf),
     SR_OPT(struct avro_conf, "schema", schema,
            .doc = "The Avro schema that a sink writes with, as JSON, instead of that of its columns: fields go by name, "
                   "and those without a column must be able to be null."),
     AVRO_LEGACY,
-    SR_OPT(struct avro_conf, "basic-auth.credentials-source", credentials_source,
-           .doc = "USER_INFO, the only one, where basic-auth.user-info is written."),
-    SR_OPT(struct avro_conf, "basic-auth.user-info", user_info, .flags = SR_OPT_SECRET,
-           .doc = "Name and password for the registry, as in `name:password`."),
-    SR_OPT(struct avro_conf, "bearer-auth.credentials-source", token_source,
-           .doc = "STATIC_TOKEN, the only one, where bearer-auth.token is written."),
-    SR_OPT(struct avro_conf, "bearer-auth.token", token, .flags = SR_OPT_SECRET,
-           .doc = "The token for the registry."),
-    SR_OPT(struct avro_conf, "ssl.truststore.location", truststore, .flags = SR_OPT_PATH,
-           .doc = "A file of certificates in PEM that are trusted for https, instead of the system's."),
-    SR_OPT(struct avro_conf, "ssl.keystore.location", keystore, .flags = SR_OPT_PATH,
-           .doc = "A file of our certificate and its key, in PEM, for https."),
     SR_OPT_END};
 /* clang-format on */
 
@@ -109,17 +93,10 @@ static sr_rc avro_confluent_check(const void *conf, const struct sr_schema *sche
                                   uint32_t *flags, struct sr_error *err)
 {
     const struct avro_conf *k = conf;
-    *flags = SR_FORMAT_MESSAGES;
-    if (!k->url) {
-        return avro_say(err, "avro-confluent.url: where the schema registry is");
-    }
-    if (is_write && !k->subject) {
-        return avro_say(err, "avro-confluent.subject: a sink registers its schema under one, as "
-                             "Flink does under TOPIC-value");
-    }
-    if ((k->credentials_source && strcmp(k->credentials_source, "USER_INFO") != 0) ||
-        (k->token_source && strcmp(k->token_source, "STATIC_TOKEN") != 0)) {
-        return avro_say(err, "credentials for the registry come from USER_INFO or STATIC_TOKEN");
+    sr_rc rc = schemas_check(&k->registry, "avro-confluent", is_write, err);
+    if (rc != SR_OK) {
+        *flags = SR_FORMAT_MESSAGES;
+        return rc;
     }
     return avro_check(conf, schema, is_write, flags, err);
 }
@@ -156,8 +133,10 @@ static void avro_decode_close(void *dec)
         free(x->known[i]);
     }
     free(x->known);
+    schemas_fetch_free(x->fetch);
     x->known = NULL;
     x->knowns = 0;
+    x->fetch = NULL;
 }
 
 /* A bad record; false: the list is full. */
@@ -172,40 +151,46 @@ static bool avro_refuse(struct sr_decode *d, struct sr_span m, const char *words
     return true;
 }
 
-/* The schema of a record; *frame is how many bytes stand in front of it. NULL with a why: the
- * record is bad; without: the call fails. */
-static const struct avro_known_schema *avro_schema_for(struct avro_decoder *x, const uint8_t *bytes,
-                                                       uint32_t len, const char **why,
-                                                       struct sr_error *err)
+/* The schema of a record. SR_EBUSY: it is not known yet. *why: the record is bad. */
+static sr_rc avro_schema_for(struct avro_decoder *x, const struct sr_decode *d, struct sr_span m,
+                             const struct avro_known_schema **out, const char **why,
+                             struct sr_error *err)
 {
+    uint32_t id = 0;
     *why = NULL;
+    *out = &x->own;
     if (x->own.plan) {
-        return &x->own;
+        return SR_OK;
     }
-    if (len < AVRO_FRAME_BYTES || bytes[0] != 0) {
-        *why = "it does not begin with a 0 and the number of a schema";
-        return NULL;
+    if (!schemas_framed(d->bytes + m.at, m.len, &id)) {
+        *why = SCHEMAS_NO_FRAME;
+        return SR_OK;
     }
-    uint32_t id = (uint32_t)bytes[1] << 24 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 8 |
-                  (uint32_t)bytes[4];
-    const struct avro_known_schema *k = avro_find(x, id, err);
-    *why = k && !k->plan ? k->why : NULL;
-    return k && k->plan ? k : NULL;
+    sr_rc rc = avro_find(x, id, d->may_wait, out, err);
+    *why = rc == SR_OK && !(*out)->plan ? (*out)->why : NULL;
+    return rc;
 }
 
-/* One record. SR_OK with *is_taken false: no room for one more bad one. */
+/* One record. SR_OK with *is_taken false: no room for one more bad one, or its schema is waited
+ * for. */
 static sr_rc avro_take_record(struct avro_decoder *x, struct sr_decode *d, struct sr_span m,
                               bool *is_taken, struct sr_error *err)
 {
     const uint8_t *bytes = d->bytes + m.at;
     const char *why;
     struct avro_fault fault;
-    const struct avro_known_schema *k = avro_schema_for(x, bytes, m.len, &why, err);
-    if (!k) {
-        *is_taken = why && avro_refuse(d, m, why, 0);
-        return why ? SR_OK : err->rc;
+    const struct avro_known_schema *k;
+    sr_rc rc = avro_schema_for(x, d, m, &k, &why, err);
+    if (rc == SR_EBUSY) {
+        d->wait_us = SCHEMAS_LOOK_US;
+        *is_taken = false;
+        return SR_OK;
     }
-    uint32_t frame = k == &x->own ? 0 : AVRO_FRAME_BYTES;
+    if (rc != SR_OK || why) {
+        *is_taken = rc == SR_OK && avro_refuse(d, m, why, 0);
+        return rc;
+    }
+    uint32_t frame = k == &x->own ? 0 : SCHEMAS_FRAME_BYTES;
     if (avro_read_row(k->plan, d->out, bytes + frame, m.len - frame, &fault)) {
         d->row_at[d->out->rows] = m.at;
         sr_row_done(d->out);
@@ -285,11 +270,11 @@ static sr_rc avro_encode(void *enc, struct sr_encode *e, struct sr_error *err)
     e->delimiter = SR_NO_DELIMITER;
     for (e->done = 0; e->done < e->count; e->done++) {
         size_t begin = e->out->len;
-        uint8_t *to = sr_out_room(e->out, AVRO_FRAME_BYTES);
+        uint8_t *to = sr_out_room(e->out, SCHEMAS_FRAME_BYTES);
         if (!to) {
             return x->host->fail(x->host, err, SR_ENOMEM, "avro: out of memory");
         }
-        memcpy(to, x->frame, AVRO_FRAME_BYTES);
+        memcpy(to, x->frame, SCHEMAS_FRAME_BYTES);
         e->out->len += x->frame_bytes;
         uint32_t r = sr_row(e->view, e->from + e->done);
         if (!avro_write_row(x->plan, e->view->col, r, e->out, why)) {
@@ -302,6 +287,12 @@ static sr_rc avro_encode(void *enc, struct sr_encode *e, struct sr_error *err)
         }
     }
     return SR_OK;
+}
+
+static sr_rc avro_confluent_ask(struct sr_ask *a, struct sr_error *err)
+{
+    const struct avro_conf *k = a->conf;
+    return schemas_ask(&k->registry, a, err);
 }
 
 /* --- The types. ------------------------------------------------------------------------------- */
@@ -340,6 +331,7 @@ static const struct sr_format_type avro_confluent_type = {
     .encode_open = avro_confluent_encode_open,
     .encode = avro_encode,
     .encode_close = avro_encode_close,
+    .ask = avro_confluent_ask,
 };
 
 static const struct sr_format_type *const avro_formats[] = {&avro_type, &avro_confluent_type, NULL};

@@ -15,11 +15,14 @@ ROWS = [{"id": 1, "name": "é", "price": -12.34, "at": "2024-02-29 01:02:03.456"
 
 
 class Registry:
-    """A double of a schema registry: schemas by number, as Confluent's answers."""
+    """A double of a schema registry: schemas by number, as Confluent's answers. `gate`: answers to GET wait for it.
+    `tls`: an ssl context."""
 
-    def __init__(self, user=None):
+    def __init__(self, user=None, tls=None):
         registry = self
-        self.schemas, self.subjects, self.asked, self.user = {}, {}, [], user
+        self.schemas, self.subjects, self.asked, self.user, self.gate = {}, {}, [], user, threading.Event()
+        self.types = {}
+        self.gate.set()
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def log_message(self, *args):
@@ -41,28 +44,42 @@ class Registry:
                 return True
 
             def do_GET(self):
-                number = int(self.path.rsplit("/", 1)[1])
-                if self.allowed():
-                    found = registry.schemas.get(number)
-                    self.answer(200 if found else 404, {"schema": found} if found else {"message": f"Schema {number} not found"})
+                if not self.allowed():
+                    return
+                registry.gate.wait(60)
+                words = self.path.split("/")
+                if words[1] == "subjects":
+                    known = words[2] in registry.subjects
+                    self.answer(200 if known else 404, [1] if known else {"message": "Subject not found"})
+                elif words[-1] == "types":
+                    self.answer(200, ["AVRO", "JSON"])
+                else:
+                    number = int(words[-1])
+                    found, kind = registry.schemas.get(number), registry.types.get(number, "AVRO")
+                    what = {"schema": found} if kind == "AVRO" else {"schemaType": kind, "schema": found}
+                    self.answer(200 if found else 404, what if found else {"message": f"Schema {number} not found"})
 
             def do_POST(self):
-                schema = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["schema"]
+                asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 if self.allowed():
-                    self.answer(200, {"id": registry.add(schema, self.path.split("/")[2])})
+                    number = registry.add(asked["schema"], self.path.split("/")[2], asked.get("schemaType", "AVRO"))
+                    self.answer(200, {"id": number})
 
         self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.http.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self.http.server_address[1]}"
+        self.http.handle_error = lambda *unused: None  # a handshake that fails is the client's to tell
+        if tls:
+            self.http.socket = tls.wrap_socket(self.http.socket, server_side=True, do_handshake_on_connect=False)
+        self.url = f"http{'s' if tls else ''}://127.0.0.1:{self.http.server_address[1]}"
         self.thread = threading.Thread(target=self.http.serve_forever, args=(0.02,))
         self.thread.start()
 
-    def add(self, schema, subject="s"):
+    def add(self, schema, subject="s", kind="AVRO"):
         for number, have in self.schemas.items():
             if have == schema:
                 return number
         number = 100 + len(self.schemas)
-        self.schemas[number] = schema
+        self.schemas[number], self.types[number] = schema, kind
         self.subjects.setdefault(subject, []).append(number)
         return number
 
