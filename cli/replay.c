@@ -27,7 +27,8 @@ struct replay {
     struct replay_place *place;          /* by letter: where it goes */
     bool *is_taken;                      /* by letter: goes into the batch */
     uint32_t taken;
-    bool *has_rows;  /* by step and feed: rows of the batch join there */
+    struct replay_place *used; /* by the batch, each once; sources are not told */
+    uint32_t useds;
     uint32_t number; /* of the batch */
     const char *dir; /* absolute: its files and checkpoints */
 };
@@ -59,12 +60,20 @@ static enum cli_exit replay_check_chosen(const struct replay *r, const char *con
     return CLI_OK;
 }
 
+static void replay_use(struct replay *r, const struct replay_place *p)
+{
+    bool is_new = p->at != REPLAY_SOURCE;
+    for (uint32_t i = 0; i < r->useds && is_new; i++) {
+        is_new = !replay_place_equal(&r->used[i], p);
+    }
+    if (is_new) r->used[r->useds++] = *p;
+}
+
 static void replay_take(struct replay *r, uint32_t letter)
 {
-    const struct replay_place *at = &r->place[letter];
     r->is_taken[letter] = true;
     r->taken++;
-    if (at->at != REPLAY_SOURCE) r->has_rows[at->step * JOB_FEEDS + at->at] = true;
+    replay_use(r, &r->place[letter]);
 }
 
 static enum cli_exit replay_choose(struct replay *r, const char *const *chosen, uint32_t count)
@@ -100,26 +109,27 @@ static enum cli_exit replay_choose(struct replay *r, const char *const *chosen, 
 
 /* --- The batch -------------------------------------------------------------------------------- */
 
-static const char *replay_file(const struct replay *r, uint32_t step, enum replay_at at)
+static const char *replay_file(const struct replay *r, const struct replay_place *at)
 {
-    const char *name = replay_place_file(r->c->arena, r->loaded->job, step, at);
+    const char *name = replay_place_file(r->c->arena, r->loaded->job, at);
     return name ? arena_printf(r->c->arena, "%s/%s", r->dir, name) : NULL;
 }
 
 /* What goes in at one place. */
-static sr_rc replay_write_place(const struct replay *r, uint32_t step, enum replay_at at,
+static sr_rc replay_write_place(const struct replay *r, const struct replay_place *at,
                                 struct sr_error *err)
 {
-    const struct sr_format_type *format = r->loaded->job->step[step].format;
+    bool is_record = at->at == REPLAY_SOURCE || at->at == REPLAY_BRANCH;
+    uint32_t source = at->at == REPLAY_BRANCH ? at->source : at->step;
+    const struct sr_format_type *format = r->loaded->job->step[source].format;
     struct sr_out out = bytes_out();
-    const char *path = replay_file(r, step, at);
+    const char *path = replay_file(r, at);
     bool is_ok = path != NULL;
     for (uint32_t i = 0; i < r->letters->count && is_ok; i++) {
         const struct letter_row *l = &r->letters->item[i];
-        if (!r->is_taken[i] || r->place[i].step != step || r->place[i].at != at) continue;
+        if (!r->is_taken[i] || !replay_place_equal(&r->place[i], at)) continue;
         /* An empty line of CSV may be a record; an empty message is one to `raw` alone. */
-        bool is_line =
-            l->raw_len == 0 && at == REPLAY_SOURCE && format && strcmp(format->name, "raw") != 0;
+        bool is_line = l->raw_len == 0 && is_record && format && strcmp(format->name, "raw") != 0;
         is_ok = is_line ? letter_source_put(&out, "\n", 1)
                         : letter_source_put(&out, l->raw, l->raw_len);
     }
@@ -136,11 +146,11 @@ static sr_rc replay_begin(struct replay *r, struct sr_error *err)
     const struct job *job = r->loaded->job;
     sr_rc rc = durable_make_dirs(&r->c->env, r->dir, err);
     for (uint32_t i = 0; i < job->steps && rc == SR_OK; i++) {
-        if (job->step[i].kind == JOB_SOURCE) rc = replay_write_place(r, i, REPLAY_SOURCE, err);
-        for (uint32_t at = 0; at < JOB_FEEDS && rc == SR_OK; at++) {
-            if (!r->has_rows[i * JOB_FEEDS + at]) continue;
-            rc = replay_write_place(r, i, (enum replay_at)at, err);
-        }
+        const struct replay_place at = {.at = REPLAY_SOURCE, .step = i};
+        if (job->step[i].kind == JOB_SOURCE) rc = replay_write_place(r, &at, err);
+    }
+    for (uint32_t i = 0; i < r->useds && rc == SR_OK; i++) {
+        rc = replay_write_place(r, &r->used[i], err);
     }
     if (rc != SR_OK) return rc;
     json_t *ids = json_array();
@@ -209,15 +219,15 @@ static const void *replay_strict_json(const struct job *job)
 }
 
 /* The source of the rows that join a step. */
-static bool replay_feed(const struct replay *r, struct job *job, uint32_t step, uint32_t at)
+static bool replay_feed(const struct replay *r, struct job *job, const struct replay_place *at)
 {
-    struct job_step *feed = arena_get(job->arena, sizeof(*feed));
-    const char *path = replay_file(r, step, (enum replay_at)at);
-    const char *file = replay_place_file(job->arena, job, step, (enum replay_at)at);
+    struct job_step *feed = arena_get(job->arena, sizeof(*feed)), *step = &job->step[at->step];
+    const char *path = replay_file(r, at);
+    const char *file = replay_place_file(job->arena, job, at);
     const void *conf = replay_strict_json(job);
     if (!feed || !file || !conf) return false;
     *feed = (struct job_step){.kind = JOB_SOURCE,
-                              .name = job->step[step].name,
+                              .name = step->name,
                               .uid = file,
                               .parallelism = 1,
                               .format = job->dead_letter.json,
@@ -226,8 +236,22 @@ static bool replay_feed(const struct replay *r, struct job *job, uint32_t step, 
                               .idle_timeout = {.us = -1}};
     feed->name.text = file;
     feed->name.len = (uint32_t)strlen(file);
-    job->step[step].feed[at] = feed;
+    step->feed[at->at] = feed;
     return replay_read_letters(job, feed, NULL, path);
+}
+
+/* Like its source, but that it reads letters for one step. */
+static bool replay_branch(const struct replay *r, struct job *job, const struct replay_place *at)
+{
+    const struct job_step *of = &job->step[at->source];
+    struct job_step *step = &job->step[at->step];
+    struct job_step *source = arena_copy(job->arena, of, sizeof(*source));
+    struct job_replay *one = arena_get(job->arena, sizeof(*one));
+    if (!source || !one) return false;
+    source->uid = replay_place_file(job->arena, job, at);
+    *one = (struct job_replay){.source = source, .of = of, .next = step->replay};
+    step->replay = one;
+    return source->uid && replay_read_letters(job, source, of->source, replay_file(r, at));
 }
 
 /* Sources read letters; the job is another one, with checkpoints beside them. */
@@ -237,19 +261,21 @@ static enum cli_exit replay_change(void *ctx, struct job *job)
     struct cli *c = r->c;
     for (uint32_t i = 0; i < job->steps; i++) {
         struct job_step *s = &job->step[i];
-        for (uint32_t at = 0; at < JOB_FEEDS; at++) {
-            if (!r->has_rows[i * JOB_FEEDS + at]) continue;
-            if (!replay_feed(r, job, i, at)) return cli_fail(c, CLI_FAILED, "out of memory");
-        }
+        const struct replay_place at = {.at = REPLAY_SOURCE, .step = i};
         if (s->kind != JOB_SOURCE) continue;
         const struct sr_source_type *of = s->source;
         if (!s->format && !replay_as_json(job, s)) {
             return cli_fail(c, CLI_FAILED, "source '%s': no rows can be read from JSON",
                             s->name.text);
         }
-        if (!replay_read_letters(job, s, of, replay_file(r, i, REPLAY_SOURCE))) {
+        if (!replay_read_letters(job, s, of, replay_file(r, &at))) {
             return cli_fail(c, CLI_FAILED, "out of memory");
         }
+    }
+    for (uint32_t i = 0; i < r->useds; i++) {
+        const struct replay_place *at = &r->used[i];
+        bool is_ok = at->at == REPLAY_BRANCH ? replay_branch(r, job, at) : replay_feed(r, job, at);
+        if (!is_ok) return cli_fail(c, CLI_FAILED, "out of memory");
     }
     const char *name = arena_printf(c->arena, "%s (replay %u)", job->name, r->number);
     const char *id = arena_printf(c->arena, "%s replay %u %s", job->id, r->number, r->dir);
@@ -374,8 +400,9 @@ static enum cli_exit replay_open(struct replay *r, struct sr_error *err)
     struct arena *a = r->c->arena;
     r->is_taken = arena_array(a, (size_t)r->letters->count + 1, sizeof(bool));
     r->place = arena_array(a, (size_t)r->letters->count + 1, sizeof(*r->place));
-    r->has_rows = arena_array(a, (size_t)r->loaded->job->steps * JOB_FEEDS + 1, sizeof(bool));
-    sr_rc rc = r->is_taken && r->place && r->has_rows
+    size_t steps = r->loaded->job->steps; /* a branch is of two */
+    r->used = arena_array(a, steps * (REPLAY_BRANCH + steps) + 1, sizeof(*r->used));
+    sr_rc rc = r->is_taken && r->place && r->used
                    ? replay_ledger_open(r->c, r->letters, &r->ledger, err)
                    : error_set(err, SR_ENOMEM, "out of memory");
     if (rc == SR_OK && r->originals) {
@@ -399,11 +426,10 @@ static enum cli_exit replay_find_rows(struct replay *r)
     const char *stranger = NULL;
     for (char **n = names; *n; n++) {
         bool is_known = strcmp(*n, "checkpoints") == 0 || strcmp(*n, "letters") == 0;
-        for (uint32_t i = 0; i < job->steps * REPLAY_PLACES && !is_known; i++) {
-            uint32_t step = i / REPLAY_PLACES, at = i % REPLAY_PLACES;
-            const char *file = replay_place_file(r->c->arena, job, step, (enum replay_at)at);
-            is_known = file && strcmp(file, *n) == 0;
-            if (is_known && at != REPLAY_SOURCE) r->has_rows[step * JOB_FEEDS + at] = true;
+        struct replay_place at;
+        if (!is_known && replay_place_find(r->c->arena, job, *n, &at)) {
+            is_known = true;
+            replay_use(r, &at);
         }
         const char *path = arena_printf(r->c->arena, "%s/%s", r->dir, *n);
         bool is_full = path && fs->stat(fs, path, &stat, &err) == SR_OK &&
@@ -424,7 +450,7 @@ static enum cli_exit replay_go_on(struct replay *r)
     r->dir = replay_ledger_dir(&r->ledger, r->c, r->number);
     enum cli_exit code = r->dir ? replay_find_rows(r) : CLI_FAILED;
     if (code == CLI_OK) code = replay_finish(r);
-    memset(r->has_rows, 0, (size_t)r->loaded->job->steps * JOB_FEEDS * sizeof(bool));
+    r->useds = 0;
     return code;
 }
 

@@ -10,7 +10,8 @@
 static const char *const place_ends[REPLAY_PLACES] = {[REPLAY_INPUT] = ".rows",
                                                       [REPLAY_GROUPED] = ".late",
                                                       [REPLAY_RESULTS] = ".results",
-                                                      [REPLAY_SOURCE] = ".records"};
+                                                      [REPLAY_SOURCE] = ".records",
+                                                      [REPLAY_BRANCH] = ".records"};
 
 /* --- Steps ------------------------------------------------------------------------------------ */
 
@@ -91,6 +92,72 @@ static bool place_is_changed(struct arena *a, const struct plan *p, const char *
     return !changes;
 }
 
+/* Does a record of the source come to a sink without passing the step? Then that has it. */
+static bool place_branches(struct arena *a, const struct plan *p, const char *source,
+                           const char *step)
+{
+    bool *has = arena_array(a, (size_t)p->nodes + 1, sizeof(*has));
+    for (uint32_t i = 0; has && i < p->nodes; i++) {
+        const struct plan_node *n = &p->node[i];
+        if (n->kind != PLAN_SOURCE && place_is_of(n, step)) continue;
+        has[i] = n->kind == PLAN_SOURCE && strcmp(n->step, source) == 0;
+        for (uint32_t k = 0; k < n->inputs; k++) {
+            has[i] = has[i] || has[n->input[k]];
+        }
+        if (has[i] && n->kind == PLAN_SINK) return true;
+    }
+    return false;
+}
+
+/* --- Files ------------------------------------------------------------------------------------ */
+
+/* A name of a step as a part of a file's. */
+static const char *place_safe(struct arena *a, const char *name)
+{
+    char *safe = arena_array(a, 3 * strlen(name) + 1, 1);
+    size_t len = 0;
+    for (; safe && *name; name++) {
+        bool is_plain = *name != '/' && *name != '%';
+        const char *as = *name == '/' ? "%2f" : "%25";
+        memcpy(safe + len, is_plain ? name : as, is_plain ? 1 : 3);
+        len += is_plain ? 1 : 3;
+    }
+    return safe ? arena_text_n(a, safe, len) : NULL;
+}
+
+const char *replay_place_file(struct arena *a, const struct job *job, const struct replay_place *p)
+{
+    const char *step = place_safe(a, job->step[p->step].name.text);
+    if (!step || p->at != REPLAY_BRANCH) {
+        return step ? arena_printf(a, "%s%s", step, place_ends[p->at]) : NULL;
+    }
+    /* Names of steps have no dots. */
+    const char *source = place_safe(a, job->step[p->source].name.text);
+    return source ? arena_printf(a, "%s.%s%s", step, source, place_ends[p->at]) : NULL;
+}
+
+bool replay_place_find(struct arena *a, const struct job *job, const char *file,
+                       struct replay_place *out)
+{
+    uint32_t steps = job->steps;
+    for (uint32_t i = 0; i < steps * (REPLAY_BRANCH + steps); i++) {
+        uint32_t kind = i / steps;
+        struct replay_place p = {.step = i % steps};
+        p.at = kind < REPLAY_BRANCH ? (enum replay_at)kind : REPLAY_BRANCH;
+        p.source = kind < REPLAY_BRANCH ? 0 : kind - REPLAY_BRANCH;
+        const char *name = replay_place_file(a, job, &p);
+        if (!name || strcmp(name, file) != 0) continue;
+        *out = p;
+        return true;
+    }
+    return false;
+}
+
+bool replay_place_equal(const struct replay_place *a, const struct replay_place *b)
+{
+    return a->at == b->at && a->step == b->step && a->source == b->source;
+}
+
 /* --- Letters ---------------------------------------------------------------------------------- */
 
 /* A result has the bounds of its window and the names that the aggregate gives. */
@@ -124,14 +191,7 @@ static bool place_of_replay(struct arena *a, const struct job *job, const char *
         is_one = is_one || (len > end && strcmp(name + len - end, place_ends[at]) == 0);
     }
     if (!is_one) return false;
-    for (uint32_t i = 0; i < job->steps; i++) {
-        for (uint32_t at = 0; at < REPLAY_PLACES; at++) {
-            const char *file = replay_place_file(a, job, i, (enum replay_at)at);
-            if (!file || strcmp(file, name + 1) != 0) continue;
-            *out = (struct replay_place){.step = i, .at = (enum replay_at)at};
-            return true;
-        }
-    }
+    if (replay_place_find(a, job, name + 1, out)) return true;
     *out = (struct replay_place){
         .hurdle = "a replay set it aside, and the job has no longer the step that it went to"};
     return true;
@@ -175,33 +235,22 @@ struct replay_place replay_place_of(struct arena *a, const struct plan *p,
     if (*l->source && (!source || source->kind != JOB_SOURCE)) {
         return (struct replay_place){.hurdle = "the job has no source of that name"};
     }
-    if (source && source->format) return at;
+    bool is_poison = strncmp(l->error, LETTER_POISON_WORDS, sizeof(LETTER_POISON_WORDS) - 1) == 0;
+    if (source && source->format) {
+        bool is_branch = has_step && job->step[step].kind != JOB_SOURCE && !is_poison &&
+                         place_branches(a, p, source->name.text, job->step[step].name.text);
+        if (is_branch) {
+            at = (struct replay_place){.at = REPLAY_BRANCH, .step = step, .source = at.step};
+        }
+        return at;
+    }
     if (!job->dead_letter.json) {
         return (struct replay_place){.hurdle = "there is no format to read its row with"};
     }
-    bool is_source =
-        source && ((has_step && step == at.step) ||
-                   strncmp(l->error, LETTER_POISON_WORDS, sizeof(LETTER_POISON_WORDS) - 1) == 0);
+    bool is_source = source && ((has_step && step == at.step) || is_poison);
     if (is_source) return at;
     if (!has_step || job->step[step].kind == JOB_SOURCE) {
         return (struct replay_place){.hurdle = "the job has no step of that name"};
     }
     return place_of_row(a, p, l, step);
-}
-
-/* --- Files ------------------------------------------------------------------------------------ */
-
-const char *replay_place_file(struct arena *a, const struct job *job, uint32_t step,
-                              enum replay_at at)
-{
-    const char *name = job->step[step].name.text;
-    char *safe = arena_array(a, 3 * strlen(name) + 1, 1);
-    size_t len = 0;
-    for (; safe && *name; name++) {
-        bool is_plain = *name != '/' && *name != '%';
-        const char *as = *name == '/' ? "%2f" : "%25";
-        memcpy(safe + len, is_plain ? name : as, is_plain ? 1 : 3);
-        len += is_plain ? 1 : 3;
-    }
-    return safe ? arena_printf(a, "%s%s", arena_text_n(a, safe, len), place_ends[at]) : NULL;
 }

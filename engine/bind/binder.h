@@ -129,6 +129,9 @@ void bind_check_deciders(struct binder *b, const struct plan *p);
 
 /* The rows of all inputs of s as one node: the input itself, or a union. NULL with faults. */
 struct logic *bind_inputs(struct binder *b, struct bound *s);
+/* `in`, the inputs of `step`, or them and what is to be replayed to that step only. NULL with
+ * faults. */
+struct logic *bind_replays(struct binder *b, const struct job_step *step, struct logic *in);
 /* `in`, or it and the rows that join `step` there. NULL with faults. */
 struct logic *bind_feed(struct binder *b, const struct job_step *step, struct logic *in,
                         enum job_feed_at at);

@@ -308,6 +308,7 @@ void bind_sink(struct binder *b, struct bound *s)
         is_good = false;
     }
     struct logic *input = bind_inputs(b, s);
+    input = input ? bind_replays(b, s->step, input) : NULL;
     if (!is_good || !input || !s->step->sink) {
         return;
     }

@@ -472,6 +472,7 @@ void bind_transform(struct binder *b, struct bound *s)
     bool is_good =
         s->step->sql.text ? s->query && transform_read_sql(t, s->query) : transform_read_short(t);
     t->input = bind_inputs(b, s);
+    t->input = t->input ? bind_replays(b, s->step, t->input) : NULL;
     t->input = t->input ? bind_feed(b, s->step, t->input, JOB_FEED_INPUT) : NULL;
     if (!is_good || !t->input || !transform_check_groups(t) || !transform_check_feeds(t)) {
         return;

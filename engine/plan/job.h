@@ -44,6 +44,13 @@ enum job_on_late { JOB_LATE_DROP, JOB_LATE_DEAD_LETTER };
  * of its aggregate, behind that. */
 enum job_feed_at { JOB_FEED_INPUT, JOB_FEED_GROUPED, JOB_FEED_RESULTS, JOB_FEEDS };
 
+/* Records of a source that one step alone is to see, though others read the source as well. */
+struct job_replay {
+    const struct job_step *source; /* JOB_SOURCE: `of`, but that it reads those records */
+    const struct job_step *of;
+    const struct job_replay *next; /* of the same step; NULL: no more */
+};
+
 struct job_step {
     enum job_step_kind kind;
     struct job_text name;
@@ -83,9 +90,10 @@ struct job_step {
     struct place select_at;
     enum job_on_late on_late;
     struct place on_late_at; /* line 0: not written */
-    /* JOB_SOURCE with connector and format, whose columns are those of the place; NULL: none. Not
-     * written by anybody: a replay adds them. */
+    /* Not written by anybody: a replay adds them. JOB_SOURCE with connector and format, whose
+     * columns are those of the place; NULL: none. */
     const struct job_step *feed[JOB_FEEDS];
+    const struct job_replay *replay; /* NULL: none */
 };
 
 /* `dead-letter:`, where records go that are set aside. */

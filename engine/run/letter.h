@@ -11,7 +11,7 @@
 
 /* How words begin that say more than what failed: a replay knows by them what `raw` of a row is.
  * Late for its window: as the aggregate takes it. Of a record that failed the job too often: as the
- * source made it, whatever step could not take it. */
+ * source made it, whatever step could not take it; and no other step has seen it. */
 #define LETTER_LATE_WORDS   "too late: the watermark had passed the end of its window"
 #define LETTER_POISON_WORDS "failed the job too often: "
 

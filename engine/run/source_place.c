@@ -141,11 +141,9 @@ static sr_rc source_set_row_aside(struct source *s, const struct sr_view *v, uin
 {
     char words[sizeof(LETTER_POISON_WORDS) + POISON_TEXT_MAX];
     struct letter one = letter_of_row(s->plan, s->node, v, row, p->words, strlen(p->words) + 1);
-    if (!one.raw) { /* its row is not the step's */
-        int len = snprintf(words, sizeof(words), LETTER_POISON_WORDS "%s", p->words);
-        one.words = words;
-        one.words_len = len < (int)sizeof(words) ? len : (int)sizeof(words) - 1;
-    }
+    int len = snprintf(words, sizeof(words), LETTER_POISON_WORDS "%s", p->words);
+    one.words = words;
+    one.words_len = len < (int)sizeof(words) ? len : (int)sizeof(words) - 1;
     one.step = *p->step ? p->step : one.step;
     one.schema = s->node->out;
     counters_add(&s->count, COUNTER_dead, 1);

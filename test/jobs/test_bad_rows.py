@@ -257,7 +257,7 @@ def poison_is_set_aside_and_the_job_goes_on(p):
     p.write("in.json", '{"v":"1"}\n{"v":"0"}\n{"v":"x"}\n{"v":"2"}\n')
     done = ok(p.run("run", p.write("job.yaml", FAILING), *RESTARTS))
     assert [(raw(x), x["attempt"]) for x in letters(p)] == [(b'{"v":"0"}', 7), (b'{"v":"x"}', 7)], letters(p)
-    assert letters(p)[0]["step"] == "t" and letters(p)[0]["error"] == "division by zero", letters(p)
+    assert letters(p)[0]["step"] == "t" and letters(p)[0]["error"] == "failed the job too often: division by zero", letters(p)
     assert (p.dir / "out.json").read_text() == '{"v":"1"}\n{"v":"2"}\n'
     assert b"written 2 + filtered 0 + aggregated 0 + late 0 + dead-lettered 2" in done.stderr, done.stderr
 

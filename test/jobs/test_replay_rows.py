@@ -161,3 +161,55 @@ sinks: {out: {from: b, connector: filesystem, path: out/, format: csv}}
     assert letter["step"] == "b" and letter["text"] == '{"id":2,"v":"two"}', letter
     replay(p, text.replace("CAST(v AS INT)", "CHAR_LENGTH(v)"))
     assert rows(p) == ["1,10", "2,4", "3,30"], rows(p)
+
+
+BRANCHES = """pipeline.name: branches
+sources:
+  e: {connector: filesystem, path: in.csv, format: csv, schema: {id: BIGINT, v: STRING, up: AS UPPER(v), ts: "AS TO_TIMESTAMP_LTZ(id, 3)"},
+      watermark: ts AS ts - INTERVAL '1' SECOND}
+  f: {connector: filesystem, path: more.csv, format: csv, schema: {id: BIGINT, v: STRING}}
+transforms:
+  a: {from: e, select: [id, "CONCAT(v, '') AS v"], where: id > 0}
+  both: {from: [a, f], select: [id, v]}
+  n: {from: both, select: [id, "CAST(v AS INT) AS v"], on-error: dead-letter}
+  m: {from: e, select: [id, "CAST(v AS INT) + 1 AS v", ts], on-error: dead-letter}
+sinks:
+  all: {from: e, connector: filesystem, path: all/, format: json}
+  some: {from: a, connector: filesystem, path: some/, format: csv}
+  n_out: {from: n, connector: filesystem, path: n/, format: csv}
+  m_out: {from: m, connector: filesystem, path: m/, format: json}
+""" + DEAD
+
+
+@test
+def a_record_goes_to_the_step_that_refused_it_and_to_no_other(p):
+    """Whoever reads the source as well has had it; two steps that refused one record each get their own."""
+    p.write("in.csv", "1,1\n2,two\n3,3\n")
+    p.write("more.csv", "4,4\n5,five\n")
+    ok(p.run("run", p.write("job.yaml", BRANCHES)))
+    letters = listed(p)
+    assert sorted((x["step"], x["source"], x["text"]) for x in letters) == [("m", "e", "2,two"), ("n", "e", "2,two"), ("n", "f", "5,five")], letters
+    again = p.write("less.yaml", BRANCHES.replace("CAST(v AS INT) AS v", "CASE WHEN v = 'two' THEN 2 ELSE CAST(v AS INT) END AS v")
+                    .replace("CAST(v AS INT) + 1", "CAST(REPLACE(v, 'two', '2') AS INT) + 1"))
+    for point in ("run: after a sink prepared", "run: after publish"):
+        ok(p.run("dead-letter", "replay", again, env={"STREAMRUN_REHEARSE": f"{point}:1"}), -9)
+    done = ok(p.run("dead-letter", "replay", again))
+    assert len(rows(p, "all")) == 3 and rows(p, "some") == ["1,1", "2,two", "3,3"], done.stderr
+    assert rows(p, "n") == ["1,1", "2,2", "3,3", "4,4"] and [json.loads(x)["v"] for x in rows(p, "m")] == [2, 3, 4], (rows(p, "n"), rows(p, "m"))
+    (letter,) = [x for x in listed(p) if not x["replayed"]]  # the replay set it aside again: it knows where it was on its way to
+    assert letter["text"] == "5,five" and letter["step"] == "n", letter
+    replay(p, BRANCHES.replace("CAST(v AS INT) AS v", "CHAR_LENGTH(v) AS v"))
+    assert rows(p, "n") == ["1,1", "2,2", "3,3", "4,4", "5,4"] and len(rows(p, "some")) == 3, rows(p, "n")
+
+
+@test
+def a_record_that_failed_the_job_too_often_goes_to_all_that_read_its_source(p):
+    """It was set aside where it is read: no step has had it."""
+    p.write("in.csv", "1,1\n2,two\n3,3\n")
+    p.write("more.csv", "")
+    text = "restart-strategy: {type: fixed-delay, fixed-delay: {attempts: 5, delay: 10 ms}}\npoison.max-failures: 2\n" + BRANCHES.replace(", on-error: dead-letter", "")
+    ok(p.run("run", p.write("job.yaml", text)))
+    (letter,) = listed(p)
+    assert letter["text"] == "2,two" and letter["error"].startswith("failed the job too often: ") and len(rows(p, "all")) == 2, letter
+    replay(p, text.replace("CAST(v AS INT)", "CHAR_LENGTH(v)"))
+    assert len(rows(p, "all")) == len(rows(p, "some")) == len(rows(p, "n")) == len(rows(p, "m")) == 3, rows(p, "n")
