@@ -1,7 +1,5 @@
 #include "connectors/kafka/kafka_find.h"
 
-#define PCRE2_CODE_UNIT_WIDTH 8
-#include <pcre2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,36 +9,10 @@
 
 #define KAFKA_FIND_TICK_US INT64_C(5000) /* how soon a running look is asked again */
 
-/* --- The pattern ----------------------------------------------------------------------------- */
-
-static pcre2_code *kafka_find_compile(const char *pattern, int *number, size_t *at)
-{
-    return pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED,
-                         PCRE2_ANCHORED | PCRE2_ENDANCHORED, number, at, NULL);
-}
-
-sr_rc kafka_find_check_pattern(const char *pattern, struct sr_error *err)
-{
-    int number = 0;
-    size_t at = 0;
-    PCRE2_UCHAR words[128] = "";
-    pcre2_code *code = kafka_find_compile(pattern, &number, &at);
-    if (!code) {
-        (void)pcre2_get_error_message(number, words, sizeof(words)); /* cut */
-        return props_fail(err, SR_ECONFIG, "topic-pattern: %s, at character %zu",
-                          (const char *)words, at + 1);
-    }
-    pcre2_code_free(code);
-    return SR_OK;
-}
-
 static bool kafka_find_wants(void *ctx, const char *topic)
 {
     const struct kafka_find *f = ctx;
-    pcre2_match_data *m = pcre2_match_data_create_from_pattern(f->regex, NULL);
-    int found = m ? pcre2_match(f->regex, (PCRE2_SPTR)topic, strlen(topic), 0, 0, m, NULL) : -1;
-    pcre2_match_data_free(m);
-    return found >= 0;
+    return pattern_matches(f->pattern, topic, strlen(topic));
 }
 
 /* --- What is known --------------------------------------------------------------------------- */
@@ -105,10 +77,8 @@ sr_rc kafka_find_open(void *find, const struct sr_source_open *o, struct sr_erro
                                   .wants = kafka_find_wants,
                                   .ctx = f};
     if (f->conf->pattern) {
-        int number = 0;
-        size_t at = 0;
-        f->regex = kafka_find_compile(f->conf->pattern, &number, &at);
-        if (!f->regex) {
+        f->pattern = pattern_new(f->conf->pattern);
+        if (!f->pattern) {
             return f->host->fail(f->host, err, SR_ENOMEM, "kafka: out of memory");
         }
     }
@@ -130,7 +100,7 @@ void kafka_find_close(void *find)
     kafka_look_end(&f->look);
     kafka_look_free(&f->look);
     client_close(&f->client);
-    pcre2_code_free(f->regex);
+    pattern_free(f->pattern);
     for (uint32_t i = 0; i < f->knowns; i++) {
         free(f->known[i].topic);
     }

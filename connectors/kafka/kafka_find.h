@@ -3,6 +3,7 @@
 #define CONNECTORS_KAFKA_KAFKA_FIND_H
 
 #include "connectors/kafka/kafka_look.h"
+#include "connectors/kafka/pattern.h"
 
 struct kafka_find_known {
     char *topic; /* owned */
@@ -21,7 +22,7 @@ struct kafka_find {
     const struct kafka_source_conf *conf;
     struct client client;
     struct kafka_look look;
-    void *regex; /* of the pattern; NULL: none */
+    struct pattern *pattern; /* NULL: none */
     struct kafka_find_known *known;
     uint32_t knowns, known_room;
     struct kafka_find_old *old;
@@ -33,7 +34,6 @@ struct kafka_find {
     int64_t next_us; /* when to look again */
 };
 
-sr_rc kafka_find_check_pattern(const char *pattern, struct sr_error *err);
 sr_rc kafka_find_open(void *find, const struct sr_source_open *o, struct sr_error *err);
 void kafka_find_restored(void *find, uint32_t number, const struct sr_split *split,
                          bool is_finished);

@@ -17,6 +17,7 @@
 #include "connectors/kafka/kafka_decider.h"
 #include "connectors/kafka/kafka_redo.h"
 #include "connectors/kafka/kafka_tell.h"
+#include "connectors/kafka/pattern.h"
 
 #define KAFKA_LOOK_US   INT64_C(1000000) /* while waiting for answers: is a broker to be reached? */
 #define KAFKA_SHARED_US INT64_C(2000)
@@ -27,7 +28,8 @@ struct kafka_sink {
     const struct kafka_sink_conf *conf;
     struct producer own, *to; /* its own, unless it has a decider; the one that rows go to */
     struct producer_owner owner;
-    struct outlet *outlet; /* of the topic that was written to last, of outlet_of */
+    struct pattern *pattern; /* of its topics; NULL: they are named */
+    struct outlet *outlet;   /* of the topic that was written to last, of outlet_of */
     const struct producer *outlet_of;
     struct kafka_decider *decider; /* whose producers it shares; NULL: none */
     uint16_t number;               /* among those that do */
@@ -74,7 +76,12 @@ static sr_rc kafka_sink_start(struct kafka_sink *s, const struct sr_sink_open *o
     }
     s->owner = (struct producer_owner){.flights = &s->flights, .part = o->part};
     sr_rc rc = records_open(&s->records, o, is_upsert, err);
-    if (rc == SR_OK && s->records.metadata[RECORD_TOPIC] < 0 && c->topics.count > 1) {
+    if (rc == SR_OK && c->pattern) {
+        s->pattern = pattern_new(c->pattern);
+        rc = s->pattern ? SR_OK : o->host->fail(o->host, err, SR_ENOMEM, "kafka: out of memory");
+    }
+    bool has_many = c->pattern || c->topics.count > 1;
+    if (rc == SR_OK && s->records.metadata[RECORD_TOPIC] < 0 && has_many) {
         return o->host->fail(o->host, err, SR_ECONFIG,
                              "several topics need a column METADATA FROM 'topic', which says where "
                              "a row goes");
@@ -108,6 +115,7 @@ static void kafka_sink_close(void *sink)
     flights_done(&s->flights);
     kafka_redo_close(&s->redo);
     records_close(&s->records);
+    pattern_free(s->pattern);
 }
 
 /* --- Answers ---------------------------------------------------------------------------------- */
@@ -172,35 +180,76 @@ static sr_rc kafka_sink_wait(const struct kafka_sink *s, int64_t until_us, struc
 
 /* The topic of that name, if the sink has it: a producer that is shared has those of others too.
  * NULL: it has not. */
-static struct outlet *kafka_sink_find(struct kafka_sink *s, const char *name, size_t len)
+static struct outlet *kafka_sink_named(struct kafka_sink *s, const char *name, size_t len)
 {
     const sr_list *own = &s->conf->topics;
-    const struct outlet *last = s->outlet_of == s->to ? s->outlet : NULL;
-    if (last && strlen(last->name) == len && memcmp(last->name, name, len) == 0) {
-        return s->outlet;
-    }
     for (uint32_t i = 0; i < own->count; i++) {
         if (strlen(own->item[i]) == len && memcmp(own->item[i], name, len) == 0) {
-            s->outlet = outlets_find(&s->to->outlets, name, len);
-            s->outlet_of = s->to;
-            return s->outlet;
+            return outlets_find(&s->to->outlets, name, len);
         }
     }
     return NULL;
+}
+
+/* The same, where a pattern says which it has. SR_EBUSY: a broker is asked about it. */
+static sr_rc kafka_sink_matched(struct kafka_sink *s, const char *name, size_t len,
+                                struct outlet **to, struct sr_error *err)
+{
+    struct outlets *o = &s->to->outlets;
+    struct outlet *l = outlets_find(o, name, len);
+    if (!l) {
+        bool matches = pattern_matches(s->pattern, name, len);
+        sr_rc rc = matches ? outlets_add(o, name, len, err) : SR_OK;
+        return matches && rc == SR_OK ? SR_EBUSY : rc;
+    }
+    if (l->is_absent && s->host->mono_us(s->host) >= l->again_us) {
+        outlets_again(o, l);
+    }
+    if (l->is_absent) {
+        return s->host->fail(s->host, err, SR_EDATA, "there is no topic '%s'", l->name);
+    }
+    *to = l;
+    return l->is_settled ? SR_OK : SR_EBUSY;
+}
+
+static sr_rc kafka_sink_find(struct kafka_sink *s, const char *name, size_t len, struct outlet **to,
+                             struct sr_error *err)
+{
+    const struct outlet *last = s->outlet_of == s->to ? s->outlet : NULL;
+    if (last && strlen(last->name) == len && memcmp(last->name, name, len) == 0) {
+        *to = s->outlet;
+        return SR_OK;
+    }
+    sr_rc rc = SR_OK;
+    if (s->pattern) {
+        rc = kafka_sink_matched(s, name, len, to, err);
+    } else {
+        *to = kafka_sink_named(s, name, len);
+    }
+    s->outlet = rc == SR_OK ? *to : NULL;
+    s->outlet_of = rc == SR_OK && *to ? s->to : NULL;
+    return rc;
 }
 
 static sr_rc kafka_sink_outlet(struct kafka_sink *s, const struct record *r, struct outlet **to,
                                struct sr_error *err)
 {
     bool is_named = s->records.metadata[RECORD_TOPIC] >= 0;
-    const char *only = s->conf->topics.item[0];
+    const char *only = is_named ? NULL : s->conf->topics.item[0];
+    sr_rc rc = SR_OK;
     if (!is_named && s->outlet_of == s->to) {
         *to = s->outlet;
         return SR_OK;
     }
-    *to = !is_named  ? kafka_sink_find(s, only, strlen(only))
-          : r->topic ? kafka_sink_find(s, r->topic, r->topic_len)
-                     : NULL;
+    *to = NULL;
+    if (!is_named) {
+        rc = kafka_sink_find(s, only, strlen(only), to, err);
+    } else if (r->topic) {
+        rc = kafka_sink_find(s, r->topic, r->topic_len, to, err);
+    }
+    if (rc != SR_OK) {
+        return rc;
+    }
     if (!*to) {
         return s->host->fail(s->host, err, SR_EDATA, "'%.*s' is none of the sink's topics",
                              (int)r->topic_len, r->topic ? r->topic : "");
@@ -293,6 +342,9 @@ static sr_rc kafka_sink_write(void *sink, const struct sr_view *v, uint32_t from
     sr_rc rc = kafka_sink_turn(s, err);
     if (rc == SR_OK && !s->decider) {
         rc = producer_ready(s->to, &until_us, err);
+    }
+    if (rc == SR_EBUSY) {
+        s->outlet_of = NULL; /* the producer may be made anew */
     }
     if (rc == SR_EBUSY || (rc == SR_OK && s->flights.count == FLIGHTS_MAX)) {
         return kafka_sink_wait(s, until_us, wait, err);

@@ -21,6 +21,7 @@ enum kafka_method { KAFKA_DECIDER, KAFKA_REDO }; /* of exactly-once */
 
 struct kafka_sink_conf {
     sr_list topics;
+    const char *pattern; /* of the topics; NULL: they are named */
     sr_pairs properties;
     sr_choice partitioner;    /* enum kafka_partitioner */
     sr_choice guarantee;      /* enum sr_guarantee */

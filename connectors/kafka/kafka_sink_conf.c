@@ -5,14 +5,31 @@
 #include "connectors/kafka/client.h"
 #include "connectors/kafka/kafka_sink.h"
 #include "connectors/kafka/outlets.h"
+#include "connectors/kafka/pattern.h"
 
 static const char *const kafka_partitioners[] = {"default", "fixed", "round-robin", NULL};
 static const char *const kafka_guarantees[] = {"none", "at-least-once", "exactly-once", NULL};
 static const char *const kafka_methods[] = {"decider", "redo", NULL};
 static const char *const kafka_namings[] = {"default", "incrementing", "pooling", NULL};
 
+static sr_rc kafka_sink_check_pattern(const struct kafka_sink_conf *c, struct sr_error *err)
+{
+    if (c->topics.count > 0) {
+        return props_fail(err, SR_ECONFIG, "write either topic or topic-pattern");
+    }
+    if (c->guarantee.index == SR_EXACTLY_ONCE) {
+        return props_fail(err, SR_ECONFIG,
+                          "topic-pattern: exactly-once needs topics that are known before the rows "
+                          "are: list them in `topic`");
+    }
+    return pattern_check(c->pattern, err);
+}
+
 static sr_rc kafka_sink_check_topics(const struct kafka_sink_conf *c, struct sr_error *err)
 {
+    if (c->pattern) {
+        return kafka_sink_check_pattern(c, err);
+    }
     if (c->topics.count == 0 || c->topics.count > OUTLETS_MAX) {
         return props_fail(err, SR_ECONFIG, "'topic' must name 1 to %u topics", OUTLETS_MAX);
     }
@@ -80,7 +97,7 @@ sr_rc upsert_kafka_sink_check(const void *conf, const struct sr_schema *schema,
 
 /* clang-format off */
 #define KAFKA_SINK_OPTS                                                                          \
-    KAFKA_OPT("topic", topics, .flags = SR_OPT_REQUIRED | SR_OPT_USUAL,                          \
+    KAFKA_OPT("topic", topics, .flags = SR_OPT_USUAL,                                            \
               .doc = "The topic that records go to. Several: a column METADATA FROM 'topic' says " \
                      "where each goes."),                                                        \
     KAFKA_OPT(CLIENT_PROPERTIES, properties, .choices = client_usual,                            \
@@ -111,6 +128,10 @@ sr_rc upsert_kafka_sink_check(const void *conf, const struct sr_schema *schema,
 
 const struct sr_opt kafka_sink_opts[] = {
     KAFKA_SINK_OPTS,
+    KAFKA_OPT("topic-pattern", pattern,
+              .doc = "In place of topic: a regular expression that the whole name of a topic matches. "
+                     "A column METADATA FROM 'topic' says where each row goes; topics need not be there "
+                     "when the job begins."),
     KAFKA_OPT("sink.partitioner", partitioner, .choices = kafka_partitioners, .def = "default",
               .doc = "The partition of a record: default, by the hash of its key as Java's producer "
                      "does it, without a key some partition for a while; fixed, one for each "

@@ -93,7 +93,7 @@ static sr_rc kafka_check_topics(const struct kafka_source_conf *k, struct sr_err
                               name);
         }
     }
-    return k->pattern ? kafka_find_check_pattern(k->pattern, err) : SR_OK;
+    return k->pattern ? pattern_check(k->pattern, err) : SR_OK;
 }
 
 static sr_rc kafka_check_group(const struct kafka_source_conf *k, struct sr_error *err)

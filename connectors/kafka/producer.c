@@ -8,8 +8,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define PRODUCER_BATCH  61 /* bytes of a batch around its records */
-#define PRODUCER_RECORD 3  /* of its first record: attributes, and distances of 0 */
+#define PRODUCER_DRAIN_US INT64_C(2000) /* between two looks whether all has its answer */
+#define PRODUCER_BATCH    61            /* bytes of a batch around its records */
+#define PRODUCER_RECORD   3             /* of its first record: attributes, and distances of 0 */
 
 /* --- Callbacks -------------------------------------------------------------------------------- */
 
@@ -137,8 +138,11 @@ static sr_rc producer_start(struct producer *p, const struct sr_host *host, stru
     rd_kafka_queue_t *answers = rd_kafka_queue_get_main(p->client.rk);
     rd_kafka_queue_io_event_enable(answers, p->fd, &one, sizeof(one));
     rd_kafka_queue_destroy(answers); /* this reference */
-    struct outlets_how how = {
-        .topics = &c->topics, .fd = p->fd, .conf = producer_topic_conf, .ctx = p};
+    struct outlets_how how = {.topics = &c->topics,
+                              .may_lack = c->pattern,
+                              .fd = p->fd,
+                              .conf = producer_topic_conf,
+                              .ctx = p};
     return outlets_open(&p->outlets, &p->client, &how, err);
 }
 
@@ -207,7 +211,8 @@ sr_rc producer_ready(struct producer *p, int64_t *until_us, struct sr_error *err
 {
     sr_rc rc = outlets_ask(&p->outlets, until_us, err);
     int64_t most = outlets_bytes_max(&p->outlets);
-    if (rc != SR_OK || most == INT64_MAX || p->batch_bytes > 0) {
+    bool is_kept = p->batch_bytes > 0 && p->batch_bytes <= most;
+    if (rc != SR_OK || most == INT64_MAX || is_kept) {
         return rc;
     }
     if (!producer_is_too_large(p, most)) {
@@ -215,9 +220,13 @@ sr_rc producer_ready(struct producer *p, int64_t *until_us, struct sr_error *err
         return SR_OK;
     }
     const struct sr_host *host = p->client.host;
+    if (rd_kafka_outq_len(p->client.rk) > 0) { /* to other topics, before this one was named */
+        *until_us = host->mono_us(host) + PRODUCER_DRAIN_US;
+        return SR_EBUSY;
+    }
     host->log(host, SR_INFO, "kafka: batches have at most %" PRId64 " bytes, as a topic's %s says",
               most, "max.message.bytes");
-    producer_stop(p); /* nothing was sent yet */
+    producer_stop(p);
     p->batch_bytes = most;
     rc = producer_start(p, host, err);
     *until_us = INT64_MAX;
@@ -350,8 +359,8 @@ static rd_kafka_resp_err_t producer_give(struct producer *p, const struct outlet
     return e;
 }
 
-sr_rc producer_send(struct producer *p, const struct outlet *to, const struct record *record,
-                    void *tag, struct sr_error *err)
+sr_rc producer_send(struct producer *p, struct outlet *to, const struct record *record, void *tag,
+                    struct sr_error *err)
 {
     const struct sr_host *host = p->client.host;
     sr_rc rc = producer_check(p, to, record, err);
@@ -364,6 +373,8 @@ sr_rc producer_send(struct producer *p, const struct outlet *to, const struct re
         return SR_OK;
     case RD_KAFKA_RESP_ERR__QUEUE_FULL:
         return SR_EBUSY;
+    case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:
+        return outlets_lack(&p->outlets, to, err);
     case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
         return host->fail(host, err, SR_EDATA,
                           "a record of %zu bytes for topic '%s' is larger than "

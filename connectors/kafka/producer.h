@@ -54,8 +54,8 @@ sr_rc producer_open(struct producer *p, const struct sr_host *host,
 sr_rc producer_ready(struct producer *p, int64_t *until_us, struct sr_error *err);
 /* What is wrong with the record for this topic is told by SR_EDATA; SR_EBUSY: no room. The record
  * is copied; its headers are taken when SR_OK is answered. */
-sr_rc producer_send(struct producer *p, const struct outlet *to, const struct record *record,
-                    void *tag, struct sr_error *err);
+sr_rc producer_send(struct producer *p, struct outlet *to, const struct record *record, void *tag,
+                    struct sr_error *err);
 /* The topic's batches are compressed: a record may be larger than they. */
 bool producer_packs(const struct producer *p, const struct outlet *to);
 /* Is the record, as it is, larger than the topic takes? SR_EDATA. */

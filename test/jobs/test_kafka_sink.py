@@ -145,6 +145,49 @@ sinks:
 
 
 @test
+def rows_go_to_topics_that_a_pattern_allows(p):
+    """Topics that are found as rows name them, of one only small batches are taken; one does not match, one is not there."""
+    broker = p.kafka()
+    for name, settings in (("told-a", {}), ("told-b", {"max_message_bytes": 5000}), ("untold", {})):
+        broker.create(name, 2, **settings)
+    rows = [(i, ["told-a", "told-b", "told-a", "told-c", "untold", ""][i % 6] if i >= 600 else "told-a") for i in range(1200)]
+    p.write("told.csv", "".join(f"{i},{t},{'x' * (i % 90)}\n" for i, t in rows) + f"2000,told-b,{'y' * 6000}\n2001,told-b,z\n")
+    text = f"""
+pipeline.name: told
+dead-letter: {{connector: filesystem, path: dead/, format: json}}
+sources:
+  events: {{connector: filesystem, path: told.csv, format: csv, schema: {{a: INT, t: STRING, v: STRING}}}}
+sinks:
+  out:
+    from: events
+    connector: kafka
+    topic-pattern: 'told-.*'
+    properties.bootstrap.servers: '{broker.bootstrap}'
+    properties.linger.ms: 100
+    format: csv
+    on-error: dead-letter
+    schema: {{a: INT, t: STRING METADATA FROM 'topic', v: STRING}}
+"""
+    done = ok(p.run("run", "-v", p.write("told.yaml", text)))
+    got = {name: sorted(int(r["value"].split(",")[0]) for r in broker.dump(name)) for name in ("told-a", "told-b", "untold")}
+    want = {"told-a": [i for i, t in rows if t == "told-a"], "told-b": [i for i, t in rows if t == "told-b"] + [2001], "untold": []}
+    assert got == want, {k: (len(v), len(want[k])) for k, v in got.items()}
+    letters = [json.loads(line)["error"] for f in p.dir.glob("dead/part-*") for line in f.read_text().splitlines()]
+    for words, count in (("there is no topic 'told-c'", 100), ("'untold' is none of the sink's topics", 100), ("'' is none of", 100),
+                         ("large", 1)):
+        assert sum(words in error for error in letters) == count, (words, done.stderr[-2000:])
+    assert len(letters) == 301 and b"batches have at most 5000 bytes" in done.stderr, done.stderr[-2000:]
+    for change, words in ((("    on-error", "    topic: told-a\n    on-error"), b"either topic or topic-pattern"),
+                          (("told-.*", "told-("), b"topic-pattern: missing closing parenthesis"),
+                          (("    on-error", "    sink.delivery-guarantee: exactly-once\n    sink.transactional-id-prefix: told\n    on-error"),
+                           b"exactly-once needs topics that are known before"),
+                          (("topic-pattern: 'told-.*'", ""), b"'topic' must name 1 to 64 topics")):
+        assert words in ok(p.run("validate", p.write("bad.yaml", text.replace(*change))), 3).stderr, words
+    lacks = p.write("bad.yaml", text.replace(" METADATA FROM 'topic'", "").replace("schema: {a: INT, t: STRING, v: STRING}\n\"", ""))
+    assert b"METADATA FROM 'topic'" in ok(p.run("run", lacks, "-D", "restart-strategy.type=none"), 1).stderr
+
+
+@test
 def several_topics_need_a_column(p):
     broker = p.kafka()
     path = job(p, broker, "several", "    connector: kafka\n    topic: a;b\n    format: raw", "{a: STRING}", ["1"])
