@@ -207,6 +207,8 @@ json_t *control_status_json(struct supervise *job, const struct plan *plan)
     if (s.regions > 1) json_object_set_new(j, "regions", control_regions_json(&s));
     json_object_set_new(json_object_get(j, "checkpoints"), "newest",
                         json_integer((json_int_t)s.checkpoint_newest));
+    json_object_set_new(json_object_get(j, "checkpoints"), "is-processing-backlog",
+                        json_boolean(s.is_backlog));
     if (s.checkpoint_pending != 0) {
         json_t *pending = json_pack("{s:I, s:I}", "id", (json_int_t)s.checkpoint_pending, "since",
                                     (json_int_t)(s.pending_since_us / 1000));

@@ -316,6 +316,9 @@ static void running_checkpoints(const struct cli *c, const json_t *k)
         fprintf(c->out, "; %" PRId64 " is pending: for %s its transaction is being committed",
                 running_int(pending, "id"), show_duration(c->arena, for_us > 0 ? for_us : 0));
     }
+    if (json_is_true(json_object_get(k, "is-processing-backlog"))) {
+        fputs("; a backlog is worked off, with the interval for that", c->out);
+    }
     if (running_int(k, "restored") > 0) {
         fprintf(c->out, "; resumed from %" PRId64, running_int(k, "restored"));
     }

@@ -701,7 +701,13 @@ sr_rc checkpointing_step(struct supervise *s, int64_t now_us, struct sr_error *e
     struct sr_error late = {.rc = SR_OK};
     (void)error_set(&late, SR_EIO, "timed out after %lld ms: it was not complete",
                     (long long)(s->ck.coord.conf.timeout_us / 1000));
-    coord_backlog(&s->ck.coord, checkpointing_is_backlog(s), now_us);
+    bool is_backlog = checkpointing_is_backlog(s);
+    coord_backlog(&s->ck.coord, is_backlog, now_us);
+    if (is_backlog != s->shown.is_backlog) { /* written by this thread only */
+        mutex_lock(s->lock);
+        s->shown.is_backlog = is_backlog;
+        mutex_unlock(s->lock);
+    }
     s->ck.looked_us = now_us;
     for (;;) {
         struct coord_cmd cmd = checkpointing_next(s, now_us);

@@ -136,6 +136,7 @@ struct run_status {
     const struct run_node_status *node; /* in the arena given */
     uint32_t regions;
     const struct run_region_status *region; /* in the arena given */
+    bool is_backlog; /* sources work off one, and checkpoints have another interval meanwhile */
 };
 
 /* A consistent enough picture, at any time. */

@@ -30,6 +30,22 @@ def no_checkpoint_is_taken_during_a_backlog(p):
 
 
 @test
+def status_tells_that_a_backlog_is_worked_off(p):
+    """As long as what was there is not read; and not any more behind that."""
+    p.write("in/a.csv", "".join(f"{i},{i % 100}\n" for i in range(300)))
+    text = JOB.replace("DIR", str(p.dir))
+    for is_slow in (True, False):
+        job = p.write("backlog.yaml", text.replace("format: csv,", "format: csv, rate-limit: 1,") if is_slow else text)
+        child = p.start("run", job, "--fresh")
+        told = lambda: (p.status("backlog") or {}).get("checkpoints", {}).get("is-processing-backlog")
+        wait_for("the word of it", lambda: told() is is_slow)
+        words = ok(p.run("status", "backlog")).stdout
+        assert (b"; a backlog is worked off, with the interval for that" in words) == is_slow, words
+        child.kill()
+        child.wait()
+
+
+@test
 def an_interval_during_backlog_is_checked(p):
     text = JOB.replace("DIR", str(p.dir))
     bad = ok(p.run("validate", p.write("bad.yaml", text.replace("during-backlog: 0", "during-backlog: 5 ms"))), 3).stderr
