@@ -119,6 +119,54 @@ def claim_modes_decide_who_deletes_what_was_restored_from(p):
     ok(p.run("run", job, "--fresh", "--claim-mode", "perhaps"), 3)
 
 
+def is_whole(p, path):
+    """What a run may be started from: there, with every digest."""
+    return p.run("checkpoints", "verify", path).returncode == 0
+
+
+def origin_of(p, what, url):
+    """A checkpoint that a killed job has left, or its savepoint, beside a store of its own."""
+    job = p.write("job.yaml", ENDLESS.replace("STORE", url))
+    child = p.start("run", job, "--fresh")
+    completed(p, "endless")
+    made = ok(p.run("savepoint", "--dir", p.dir / "sp")).stdout.decode().strip() if what == "savepoint" else None
+    child.kill()
+    child.wait()
+    return made or checkpoints(p, url)[-1]["path"]
+
+
+@test
+def the_matrix_of_claim_modes(p):
+    """Mode by what is restored by form: who deletes it, and when. Whole at the start; of the job with CLAIM only, and
+    then with the second checkpoint of two that are kept, or with the job's own when its end deletes them."""
+    keys = ["-D", "execution.checkpointing.num-retained=2", "-D",
+            "execution.checkpointing.externalized-checkpoint-retention=DELETE_ON_CANCELLATION"]
+    rare = ["-D", "execution.checkpointing.interval=1h"]
+    for k, what in enumerate(("savepoint", "checkpoint")):
+        for n, url in enumerate(stores(p)):
+            origin = origin_of(p, what, url.replace("store", f"origin{k}"))
+            for i, mode in enumerate(("NO_CLAIM", "LEGACY", "CLAIM")):
+                where = f"{mode}, {what}, {url}"
+                own = stores(p)[(n + i) % 2].replace("store", f"own{i}{k}{n}")  # in its own form, and in the other
+                job = p.write("job.yaml", ENDLESS.replace("STORE", own))
+                child = p.start("run", job, "--from", origin, "--claim-mode", mode, *keys, *rare)
+                wait_for("the job", lambda: (p.status("endless") or {}).get("state") == "RUNNING")
+                child.kill()
+                child.wait()
+                assert is_whole(p, origin) and not numbers(p, own), (where, "before the first checkpoint")
+                ends_early = (i + k + n) % 2 == 1  # before it has two of its own
+                child = p.start("run", job, "--continue", *keys, *(rare if ends_early else []))
+                if ends_early:
+                    wait_for("the job", lambda: (p.status("endless") or {}).get("state") == "RUNNING")
+                else:
+                    completed(p, "endless", 3)
+                    wait_for(f"the deletion: {where}", lambda: is_whole(p, origin) == (mode != "CLAIM"))
+                ok(p.run("cancel"))
+                ended(child, 0)
+                assert not numbers(p, own), (where, "its own behind cancel")
+                assert is_whole(p, origin) == (mode != "CLAIM"), (where, "behind cancel")
+
+
 @test
 def a_checkpoint_is_deleted_by_its_path_but_not_under_a_job(p):
     for url in stores(p):
