@@ -95,6 +95,11 @@ uint64_t flights_row_of(const struct flights *f, const void *tag)
 /* False: out of memory. */
 static bool flights_refuse(struct flights *f, const struct flights_row *row)
 {
+    if (f->refusals == f->capacity && f->forgiven > f->capacity / 2) {
+        f->refusals -= f->forgiven;
+        memmove(f->refused, f->refused + f->forgiven, f->refusals * sizeof(*f->refused));
+        f->forgiven = 0;
+    }
     if (f->refusals == f->capacity) {
         uint32_t capacity = f->capacity > 0 ? 2 * f->capacity : 16;
         struct flights_row *grown = realloc(f->refused, capacity * sizeof(*grown));
@@ -127,9 +132,9 @@ void flights_answer(struct flights *f, const void *tag, rd_kafka_resp_err_t e, b
 bool flights_refused(struct flights *f, struct flights_row *out)
 {
     (void)pthread_mutex_lock(&f->lock); /* a plain mutex that is there */
-    bool is_some = f->refusals > 0;
+    bool is_some = f->forgiven < f->refusals;
     if (is_some) {
-        *out = f->refused[0];
+        *out = f->refused[f->forgiven];
     }
     (void)pthread_mutex_unlock(&f->lock); /* it is ours */
     return is_some;
@@ -138,8 +143,11 @@ bool flights_refused(struct flights *f, struct flights_row *out)
 void flights_forgive(struct flights *f)
 {
     (void)pthread_mutex_lock(&f->lock); /* a plain mutex that is there */
-    flights_less(&f->ring[f->refused[0].flight]);
-    memmove(f->refused, f->refused + 1, --f->refusals * sizeof(*f->refused));
+    flights_less(&f->ring[f->refused[f->forgiven++].flight]);
+    if (f->forgiven == f->refusals) {
+        f->forgiven = 0;
+        f->refusals = 0;
+    }
     (void)pthread_mutex_unlock(&f->lock); /* it is ours */
 }
 

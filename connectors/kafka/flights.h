@@ -43,6 +43,7 @@ struct flights {
     pthread_mutex_t lock;
     struct flights_row *refused; /* under the lock; owned */
     uint32_t refusals, capacity; /* under the lock */
+    uint32_t forgiven;           /* of the refusals, from the first; under the lock */
     rd_kafka_resp_err_t failure; /* under the lock; 0: none */
 };
 

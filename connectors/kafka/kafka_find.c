@@ -90,7 +90,6 @@ sr_rc kafka_find_open(void *find, const struct sr_source_open *o, struct sr_erro
         client_default(conf, &f->conf->properties, "isolation.level", "read_committed");
         rc = client_open(&f->client, f->host, RD_KAFKA_CONSUMER, conf, err);
     }
-    f->has_opened = rc == SR_OK;
     return rc;
 }
 

@@ -30,7 +30,6 @@ struct kafka_find {
     sr_rc old_rc; /* a note could not be read */
     bool goes_on;
     bool has_found;  /* a look is done, or there were some in a checkpoint */
-    bool has_opened; /* the client */
     int64_t next_us; /* when to look again */
 };
 

@@ -134,8 +134,8 @@ static rd_kafka_resp_err_t kafka_look_ask_once(struct kafka_look *l,
     }
     rd_kafka_resp_err_t e =
         ask == RD_KAFKA_OFFSET_STORED
-            ? rd_kafka_committed(l->client->rk, list, KAFKA_LOOK_STEP_MS * 5)
-            : rd_kafka_offsets_for_times(l->client->rk, list, KAFKA_LOOK_STEP_MS * 5);
+            ? rd_kafka_committed(l->client->rk, list, KAFKA_LOOK_OFFSET_MS)
+            : rd_kafka_offsets_for_times(l->client->rk, list, KAFKA_LOOK_OFFSET_MS);
     for (int i = 0; e == RD_KAFKA_RESP_ERR_NO_ERROR && i < list->cnt; i++) {
         e = list->elems[i].err;
     }

@@ -8,8 +8,9 @@
 
 #include "connectors/kafka/kafka_source.h"
 
-#define KAFKA_LOOK_US      INT64_C(30000000) /* within which brokers must have answered */
-#define KAFKA_LOOK_STEP_MS 1000              /* of one call, so that it can be given up */
+#define KAFKA_LOOK_US        INT64_C(30000000) /* within which brokers must have answered */
+#define KAFKA_LOOK_STEP_MS   1000 /* of one call for topics, so that it can be given up */
+#define KAFKA_LOOK_OFFSET_MS 5000 /* of one call for offsets */
 
 /* A partition that was found. */
 struct kafka_found {
@@ -46,7 +47,7 @@ struct kafka_look {
 
 sr_rc kafka_look_begin(struct kafka_look *l, struct sr_error *err);
 bool kafka_look_is_done(const struct kafka_look *l);
-void kafka_look_end(struct kafka_look *l); /* waits for it, a second at most; keeps what it found */
+void kafka_look_end(struct kafka_look *l); /* waits for the call it is in; keeps what it found */
 void kafka_look_free(struct kafka_look *l);
 void kafka_look_run(struct kafka_look *l); /* on the caller's thread */
 /* Behind that: offsets of all that was found. `ask`: RD_KAFKA_OFFSET_BEGINNING, _END, a time in ms,

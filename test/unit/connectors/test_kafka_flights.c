@@ -83,6 +83,30 @@ START_TEST(a_refused_row_waits_for_its_fate)
 }
 END_TEST
 
+START_TEST(refusals_that_come_while_others_are_forgiven_stay_in_their_order)
+{
+    struct flights *f = flights_new(0);
+    struct flights_row row;
+    void *a[100];
+    fly(f, 100, a);
+    uint64_t due = 0;
+    for (uint32_t i = 0; i < 100; i++) {
+        flights_answer(f, a[i], LARGE, true);
+        if (i % 8 != 7) { /* one row in eight stays behind */
+            ck_assert(flights_refused(f, &row));
+            ck_assert_uint_eq(row.row, due++);
+            flights_forgive(f);
+        }
+    }
+    for (; flights_refused(f, &row); flights_forgive(f)) {
+        ck_assert_uint_eq(row.row, due++);
+    }
+    ck_assert_uint_eq(due, 100);
+    ck_assert_uint_eq(flights_settled(f), 100);
+    flights_free(f);
+}
+END_TEST
+
 START_TEST(the_first_failure_is_kept_and_its_row_never_settles)
 {
     struct flights *f = flights_new(0);
@@ -189,5 +213,6 @@ START_TEST(answers_may_come_from_another_thread)
 END_TEST
 
 UNIT_MAIN("kafka flights", rows_settle_in_their_order, a_refused_row_waits_for_its_fate,
+          refusals_that_come_while_others_are_forgiven_stay_in_their_order,
           the_first_failure_is_kept_and_its_row_never_settles, a_row_that_was_not_taken_is_no_row,
           there_is_room_for_so_many_flights_and_again, answers_may_come_from_another_thread)
