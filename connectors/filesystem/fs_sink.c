@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "connectors/common/note.h"
+#include "connectors/common/reach.h"
 #include "connectors/filesystem/fs_set.h"
 
 #define FS_SINK_ROLL   (UINT64_C(128) << 20)        /* bytes, as in Flink */
@@ -439,6 +440,12 @@ static sr_rc fs_sink_recover(void *sink, const struct sr_bytes *live, uint32_t c
     return rc;
 }
 
+static sr_rc fs_sink_ask(struct sr_ask *a, struct sr_error *err)
+{
+    const struct fs_sink_conf *c = a->conf;
+    return fs_place_names_file(c->path) ? reach_file(a, c->path, err) : reach_dir(a, c->path, err);
+}
+
 static void fs_sink_close(void *sink)
 {
     struct fs_sink *s = sink;
@@ -476,4 +483,5 @@ const struct sr_sink_type fs_sink_type = {
     .watermark = fs_sink_watermark,
     .leave_out = fs_sink_leave_out,
     .can_retry = true,
+    .ask = fs_sink_ask,
 };

@@ -2,6 +2,7 @@
 
 #include <streamrun/opt.h>
 
+#include "connectors/common/reach.h"
 #include "connectors/filesystem/filesystem.h"
 #include "connectors/filesystem/fs_finder.h"
 #include "connectors/filesystem/fs_reader.h"
@@ -69,6 +70,13 @@ static sr_rc fs_source_check(const void *conf, const struct sr_schema *schema,
     return SR_OK;
 }
 
+static sr_rc fs_source_ask(struct sr_ask *a, struct sr_error *err)
+{
+    const struct fs_source_conf *c = a->conf;
+    bool is_bounded = c->monitor_interval.us <= 0;
+    return reach_input(a, c->path, is_bounded, err);
+}
+
 const struct sr_source_type fs_source_type = {
     .size = sizeof(struct sr_source_type),
     .name = "filesystem",
@@ -94,4 +102,5 @@ const struct sr_source_type fs_source_type = {
     .fill_metadata = fs_reader_fill_metadata,
     .restored = fs_finder_restored,
     .told = fs_finder_told,
+    .ask = fs_source_ask,
 };

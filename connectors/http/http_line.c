@@ -64,8 +64,9 @@ static size_t http_line_received(char *bytes, size_t size, size_t count, void *t
 
 /* --- Opening ---------------------------------------------------------------------------------- */
 
-static void http_line_set_tls(CURL *e, const struct http_sink_conf *c)
+void http_line_set_tls(void *easy, const struct http_sink_conf *c)
 {
+    CURL *e = easy;
     (void)curl_easy_setopt(e, CURLOPT_SSL_VERIFYPEER, c->is_verified ? 1L : 0L);
     (void)curl_easy_setopt(e, CURLOPT_SSL_VERIFYHOST, c->is_verified ? 2L : 0L);
     if (c->ca_file) {

@@ -41,6 +41,8 @@ struct http_line;
 struct http_line *http_line_open(const struct sr_host *host, const struct http_sink_conf *conf,
                                  const char *type, struct sr_error *err);
 void http_line_close(struct http_line *l); /* gives up what is on the way; NULL allowed */
+/* Certificates of a handle of libcurl, as the options say. */
+void http_line_set_tls(void *easy, const struct http_sink_conf *c);
 /* Is a transfer free? */
 bool http_line_is_free(const struct http_line *l);
 sr_rc http_line_send(struct http_line *l, const struct http_request *r, struct sr_error *err);

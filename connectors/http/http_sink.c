@@ -23,6 +23,7 @@
 #include "connectors/common/encoder.h"
 #include "connectors/common/note.h"
 #include "connectors/compress/pack.h"
+#include "connectors/http/http_ask.h"
 #include "connectors/http/http_batch.h"
 #include "connectors/http/http_line.h"
 
@@ -572,4 +573,5 @@ const struct sr_sink_type http_sink_type = {
     .flush = http_sink_flush,
     .prepare = http_sink_prepare,
     .close = http_sink_close,
+    .ask = http_ask_sink,
 };

@@ -10,6 +10,7 @@
 #include <streamrun/plugin.h>
 #include <string.h>
 
+#include "connectors/common/reach.h"
 #include "connectors/common/redo_box.h"
 #include "connectors/sqlite/base.h"
 #include "connectors/sqlite/cell.h"
@@ -200,6 +201,23 @@ static sr_rc sqlite_recover(void *sink, const struct sr_bytes *live, uint32_t co
     return rc;
 }
 
+static sr_rc sqlite_ask(struct sr_ask *a, struct sr_error *err)
+{
+    const struct sqlite_conf *c = a->conf;
+    struct target t = {.host = a->host, .schema = a->schema, .path = c->path, .table = c->table};
+    struct sr_stat stat;
+    struct sr_error ignored;
+    sr_rc rc = reach_file(a, c->path, err); /* the journal lies beside it */
+    if (rc == SR_OK && a->host->files->stat(a->host->files, c->path, &stat, &ignored) == SR_OK) {
+        rc = target_look(&t, c->may_create, err);
+    } else if (rc == SR_OK && !c->may_create) {
+        rc = a->host->fail(a->host, err, SR_EABSENT, "%s is not there, and table.create is false",
+                           c->path);
+    }
+    target_close(&t);
+    return rc;
+}
+
 static void sqlite_close(void *sink)
 {
     struct sqlite_sink *s = sink;
@@ -241,6 +259,7 @@ const struct sr_sink_type sqlite_sink_type = {
     .commit = sqlite_commit,
     .close = sqlite_close,
     .can_retry = true,
+    .ask = sqlite_ask,
 };
 
 static const struct sr_sink_type *const sqlite_sinks[] = {&sqlite_sink_type, NULL};

@@ -295,6 +295,39 @@ static sr_rc target_make_tables(struct target *t, bool may_create, struct sr_err
     return rc == SR_OK ? target_sync_name(t, err) : rc;
 }
 
+/* SR_EABSENT: the table is not there. */
+static sr_rc target_has_table(struct target *t, struct sr_error *err)
+{
+    sqlite3_stmt *s = NULL;
+    sr_rc rc = target_prepare(t, "SELECT 1 FROM sqlite_schema WHERE name = ?1", &s,
+                              "look at the database", err);
+    if (rc != SR_OK) {
+        return rc;
+    }
+    int code = sqlite3_bind_text(s, 1, t->table, -1, SQLITE_STATIC);
+    code = code == SQLITE_OK ? sqlite3_step(s) : code;
+    rc = code == SQLITE_ROW    ? SR_OK
+         : code == SQLITE_DONE ? SR_EABSENT
+                               : target_fail(t, "look at the database", err);
+    (void)sqlite3_finalize(s); /* its error was seen above */
+    return rc;
+}
+
+sr_rc target_look(struct target *t, bool may_create, struct sr_error *err)
+{
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
+    if (sqlite3_open_v2(t->path, &t->db, flags, t->host->sqlite_vfs) != SQLITE_OK) {
+        return target_fail(t, "open the database", err);
+    }
+    (void)sqlite3_busy_timeout(t->db, TARGET_OPEN_MS);
+    sr_rc rc = target_refuse_store(t, err);
+    rc = rc == SR_OK ? target_has_table(t, err) : rc;
+    if (rc == SR_EABSENT && may_create) {
+        return SR_OK;
+    }
+    return rc == SR_OK || rc == SR_EABSENT ? target_check_table(t, err) : rc;
+}
+
 sr_rc target_open(struct target *t, bool may_create, struct sr_error *err)
 {
     uint32_t nodes = 0;

@@ -40,6 +40,8 @@ sr_rc target_check(const struct sr_schema *schema, const char *table, struct sr_
 /* Opens the database, makes the tables unless told not to, and checks that the table fits. The
  * caller has set what is borrowed. SR_EBUSY: locked by somebody. */
 sr_rc target_open(struct target *t, bool may_create, struct sr_error *err);
+/* Whether the database and its table, as far as they are there, would do. Writes nothing. */
+sr_rc target_look(struct target *t, bool may_create, struct sr_error *err);
 /* Applies a redo file, once. SR_EBUSY: locked, nothing happened. */
 sr_rc target_apply(struct target *t, const struct redo_mark *mark, struct sr_error *err);
 /* Does it hold rows of this sink from any run? SR_EFINAL: no, as when the file was removed or
