@@ -19,6 +19,13 @@ static void run_on_running(void *ctx)
     detach_running(&r->detach);
 }
 
+/* Other threads have arenas of their own. */
+static void run_on_loaded(void *ctx)
+{
+    struct run *r = ctx;
+    manifest_let_go(r->restore, r->c->arena, MANIFEST_STATE);
+}
+
 /* Rows on the terminal itself: a line of progress between them would spoil both. */
 static bool run_prints_rows(const struct run *r)
 {
@@ -63,6 +70,8 @@ static enum cli_exit run_supervise(struct run *r)
                             .crumbs = suspects.crumbs,
                             .carry = r->is_guarded ? &r->guard.page->carry : NULL,
                             .on_running = run_on_running,
+                            .is_newest = r->restore && !r->restore_path,
+                            .on_loaded = run_on_loaded,
                             .ctx = r};
     rc = supervise_new(&job, &conf, &err);
     if (rc != SR_OK) return cli_error(c, cli_exit_of(rc), &err);

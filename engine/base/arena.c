@@ -100,6 +100,20 @@ void *arena_copy(struct arena *a, const void *from, size_t size)
     return to;
 }
 
+/* A large piece is alone in its block. */
+void arena_drop(struct arena *a, const void *piece)
+{
+    struct arena_block **at = &a->block;
+    while (*at && (const void *)(*at)->space != piece) {
+        at = &(*at)->next;
+    }
+    sr_assert(*at);
+    struct arena_block *gone = *at;
+    sr_assert(gone->used == gone->capacity && gone->capacity >= ARENA_DROP_LEAST);
+    *at = gone->next;
+    free(gone);
+}
+
 void *arena_more(struct arena *a, void *list, uint32_t count, uint32_t *space, size_t size)
 {
     sr_assert(list || count == 0);

@@ -13,6 +13,8 @@
 
 #include <streamrun/abi.h>
 
+#define ARENA_DROP_LEAST ((size_t)1 << 20)
+
 struct arena;
 
 struct arena *arena_new(void);
@@ -24,6 +26,8 @@ char *arena_text(struct arena *a, const char *s);               /* a copy; NULL 
 char *arena_text_n(struct arena *a, const char *s, size_t len); /* ends with \0 */
 char *arena_printf(struct arena *a, const char *fmt, ...) SR_PRINTF(2, 3);
 void *arena_copy(struct arena *a, const void *from, size_t size);
+/* Frees one piece of ARENA_DROP_LEAST bytes or more before the others. */
+void arena_drop(struct arena *a, const void *piece);
 /* Room for one more piece behind the `count` pieces of a list: the list itself while it has room
  * (*space counts pieces), else a copy with twice as much. NULL: nothing has changed. */
 void *arena_more(struct arena *a, void *list, uint32_t count, uint32_t *space, size_t size);

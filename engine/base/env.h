@@ -2,7 +2,7 @@
  *
  * Nothing in the engine names time, files or randomness but through here, so that the same code
  * runs on a machine (env_posix.c) and in a simulator that owns them all (test/sim). Threads are
- * base/thread.h; only run/sched_threads.c and cli start any.
+ * base/thread.h; run, cli and base/warm.c start some.
  */
 #ifndef SR_BASE_ENV_H
 #define SR_BASE_ENV_H

@@ -7,9 +7,12 @@
 #include "engine/base/assert.h"
 #include "engine/base/calendar.h"
 #include "engine/base/error.h"
+#include "engine/base/warm.h"
 #include "engine/ckpt/chkdb_sql.h"
 #include "engine/ckpt/chktables.h"
 #include "engine/ckpt/durable.h"
+
+#define CHKDB_READ_BYTES ((size_t)1 << 20) /* of a blob at once */
 
 static const char *chkdb_kind(const struct manifest *m)
 {
@@ -271,9 +274,32 @@ static sr_rc chkdb_damaged_part(const struct chkdb *c, const struct manifest *m,
                      c->file, m->checkpoint, p->uid, p->name, p->part, what);
 }
 
-/* Reads a row's content straight to where it belongs: a blob of a query would be copied twice. */
-static sr_rc chkdb_read_content(const struct chkdb *c, int64_t rowid, uint8_t *to, size_t len,
-                                const char **damage, struct sr_error *err)
+/* A part that is being read. */
+struct chkdb_reading {
+    sqlite3_stmt *st; /* that finds a piece's row */
+    uint8_t *to;      /* where the next piece belongs: a query's blob would be copied twice */
+    struct digester *digester;
+    const char *damage; /* NULL: none so far */
+};
+
+/* Little by little: each goes into the digest while it is near. */
+static sr_rc chkdb_read_blob(const struct chkdb *c, sqlite3_blob *blob, struct chkdb_reading *r,
+                             size_t len, struct sr_error *err)
+{
+    for (size_t done = 0; done < len;) {
+        size_t n = len - done < CHKDB_READ_BYTES ? len - done : CHKDB_READ_BYTES;
+        if (sqlite3_blob_read(blob, r->to, (int)n, (int)done) != SQLITE_OK) {
+            return chkdb_fail(c, "read", err);
+        }
+        digester_add(r->digester, r->to, n);
+        r->to += n;
+        done += n;
+    }
+    return SR_OK;
+}
+
+static sr_rc chkdb_read_content(const struct chkdb *c, struct chkdb_reading *r, int64_t rowid,
+                                size_t len, struct sr_error *err)
 {
     sqlite3_blob *blob = NULL;
     if (sqlite3_blob_open(c->db, "main", "part", "content", rowid, 0, &blob) != SQLITE_OK) {
@@ -281,31 +307,31 @@ static sr_rc chkdb_read_content(const struct chkdb *c, int64_t rowid, uint8_t *t
     }
     sr_rc rc = SR_OK;
     if ((size_t)sqlite3_blob_bytes(blob) != len) {
-        *damage = "has not the length that it was written with";
-    } else if (len > 0 && sqlite3_blob_read(blob, to, (int)len, 0) != SQLITE_OK) {
-        rc = chkdb_fail(c, "read", err);
+        r->damage = "has not the length that it was written with";
+    } else {
+        rc = chkdb_read_blob(c, blob, r, len, err);
     }
     (void)sqlite3_blob_close(blob); /* told by read */
     return rc;
 }
 
-/* Copies the piece that the statement is bound to. */
-static sr_rc chkdb_step_piece(const struct chkdb *c, sqlite3_stmt *st, uint8_t *to, size_t len,
-                              const char **damage, struct sr_error *err)
+/* Reads the piece that the statement is bound to. */
+static sr_rc chkdb_step_piece(const struct chkdb *c, struct chkdb_reading *r, size_t len,
+                              struct sr_error *err)
 {
-    int step = sqlite3_step(st);
+    int step = sqlite3_step(r->st);
     if (step != SQLITE_ROW && step != SQLITE_DONE) {
         return chkdb_fail(c, "read", err);
     }
     sr_rc rc = SR_OK;
     if (step == SQLITE_DONE) {
-        *damage = "is missing";
-    } else if (strcmp((const char *)sqlite3_column_text(st, 1), "blob") != 0) {
-        *damage = "is no blob";
+        r->damage = "is missing";
+    } else if (strcmp((const char *)sqlite3_column_text(r->st, 1), "blob") != 0) {
+        r->damage = "is no blob";
     } else {
-        rc = chkdb_read_content(c, sqlite3_column_int64(st, 0), to, len, damage, err);
+        rc = chkdb_read_content(c, r, sqlite3_column_int64(r->st, 0), len, err);
     }
-    bool is_reset = sqlite3_reset(st) == SQLITE_OK;
+    bool is_reset = sqlite3_reset(r->st) == SQLITE_OK;
     return rc == SR_OK && !is_reset ? chkdb_fail(c, "read", err) : rc;
 }
 
@@ -313,24 +339,30 @@ static sr_rc chkdb_load_part(const struct chkdb *c, sqlite3_stmt *st, struct man
                              uint32_t i, struct arena *a, struct sr_error *err)
 {
     struct manifest_part *p = &m->part[i];
-    const char *damage = NULL;
-    uint8_t *bytes = arena_get(a, (size_t)p->len + 1);
-    sr_rc rc = bytes ? SR_OK : error_set(err, SR_ENOMEM, "read %s: out of memory", c->file);
-    for (uint64_t piece = 0; rc == SR_OK && !damage && piece < chkdb_pieces(p); piece++) {
+    uint8_t *bytes = arena_get(a, (size_t)p->len);
+    struct chkdb_reading r = {.st = st, .to = bytes, .digester = digester_new()};
+    if (!bytes || !r.digester) {
+        digester_free(r.digester);
+        return error_set(err, SR_ENOMEM, "read %s: out of memory", c->file);
+    }
+    sr_rc rc = SR_OK;
+    struct warm *warm = warm_start(bytes, (size_t)p->len, WARM_FROM_END);
+    for (uint64_t piece = 0; rc == SR_OK && !r.damage && piece < chkdb_pieces(p); piece++) {
         rc = chkdb_bind_part(st, m, i, (uint32_t)piece)
-                 ? chkdb_step_piece(c, st, bytes + piece * CHKDB_PIECE_BYTES,
-                                    chkdb_piece_len(p, piece), &damage, err)
+                 ? chkdb_step_piece(c, &r, chkdb_piece_len(p, piece), err)
                  : chkdb_fail(c, "read", err);
     }
+    warm_stop(warm);
 #ifndef MUTANT_SKIP_DIGEST
-    if (rc == SR_OK && !damage) {
-        struct digest is = digest_of(bytes, (size_t)p->len);
+    if (rc == SR_OK && !r.damage) {
+        struct digest is = digester_get(r.digester);
         bool is_right = is.low == p->digest.low && is.high == p->digest.high;
-        damage = is_right ? NULL : "does not match its digest";
+        r.damage = is_right ? NULL : "does not match its digest";
     }
 #endif
+    digester_free(r.digester);
     p->bytes = bytes;
-    return damage ? chkdb_damaged_part(c, m, i, damage, err) : rc;
+    return r.damage ? chkdb_damaged_part(c, m, i, r.damage, err) : rc;
 }
 
 /* So that a hostile manifest cannot ask for more memory than the file could fill. */

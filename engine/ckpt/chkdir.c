@@ -3,7 +3,11 @@
 #include <inttypes.h>
 
 #include "engine/base/error.h"
+#include "engine/base/warm.h"
 #include "engine/ckpt/durable.h"
+
+#define CHKDIR_RUN_BYTES   ((uint64_t)ARENA_DROP_LEAST) /* parts from here on are read alone */
+#define CHKDIR_PIECE_BYTES ((size_t)1 << 20)
 
 static sr_rc chkdir_write_parts(const struct env *env, struct sr_file *f, const struct manifest *m,
                                 struct sr_error *err)
@@ -147,48 +151,116 @@ sr_rc chkdir_read(const struct env *env, const char *dir, struct arena *a, struc
     return rc;
 }
 
-/* Hands out the pieces of `state` to the parts, each only if its digest is right. */
-static sr_rc chkdir_hand_out(const char *dir, const uint8_t *bytes, struct manifest *m,
-                             struct sr_error *err)
+/* Parts that lie one behind another and are read at once; a large one is alone, so that its memory
+ * can be let go of. */
+struct chkdir_run {
+    struct sr_file *f;
+    const char *path;
+    uint32_t first, end; /* parts */
+    uint64_t at, len;
+    struct digest digest; /* of all bytes */
+};
+
+static void chkdir_next_run(const struct manifest *m, struct chkdir_run *run)
 {
-    uint64_t at = 0;
-    for (uint32_t i = 0; i < m->parts; i++) {
-        struct manifest_part *p = &m->part[i];
-#ifndef MUTANT_SKIP_DIGEST
-        struct digest is = digest_of(bytes + at, (size_t)p->len);
-        if (is.low != p->digest.low || is.high != p->digest.high) {
-            return error_set(err, SR_ECORRUPT,
-                             "%s/%s: damaged: part %s/%s/%" PRIu32 " at byte %" PRIu64
-                             " does not match its digest",
-                             dir, CHKDIR_STATE, p->uid, p->name, p->part, at);
-        }
-#endif
-        p->bytes = bytes + at;
-        at += p->len;
+    run->first = run->end;
+    run->at += run->len;
+    run->len = m->part[run->end++].len;
+    while (run->end < m->parts && run->len < CHKDIR_RUN_BYTES &&
+           m->part[run->end].len < CHKDIR_RUN_BYTES) {
+        run->len += m->part[run->end++].len;
     }
+}
+
+/* Piece by piece: each goes into the digest while it is near. */
+static sr_rc chkdir_read_pieces(const struct env *env, struct chkdir_run *run, uint8_t *to,
+                                struct sr_error *err)
+{
+    struct digester *d = digester_new();
+    if (!d) {
+        return error_set(err, SR_ENOMEM, "read %s: out of memory", run->path);
+    }
+    sr_rc rc = SR_OK;
+    for (uint64_t done = 0; done < run->len && rc == SR_OK;) {
+        size_t got = 0, piece = run->len - done < CHKDIR_PIECE_BYTES ? (size_t)(run->len - done)
+                                                                     : CHKDIR_PIECE_BYTES;
+        rc = env->files->read(run->f, to + done, piece, run->at + done, &got, err);
+        if (rc == SR_OK && got != piece) {
+            rc = error_set(err, SR_ECORRUPT, "%s changed while it was read", run->path);
+        }
+        digester_add(d, to + done, got);
+        done += got;
+    }
+    run->digest = digester_get(d);
+    digester_free(d);
+    return rc;
+}
+
+static sr_rc chkdir_check_digest(const struct chkdir_run *run, const struct manifest_part *p,
+                                 uint64_t at, struct sr_error *err)
+{
+#ifndef MUTANT_SKIP_DIGEST
+    bool is_alone = run->end - run->first == 1;
+    struct digest is = is_alone ? run->digest : digest_of(p->bytes, (size_t)p->len);
+    if (is.low != p->digest.low || is.high != p->digest.high) {
+        return error_set(err, SR_ECORRUPT,
+                         "%s: damaged: part %s/%s/%" PRIu32 " at byte %" PRIu64
+                         " does not match its digest",
+                         run->path, p->uid, p->name, p->part, at);
+    }
+#else
+    (void)run, (void)p, (void)at, (void)err;
+#endif
     return SR_OK;
+}
+
+static sr_rc chkdir_load_run(const struct env *env, struct chkdir_run *run, struct arena *a,
+                             struct manifest *m, struct sr_error *err)
+{
+    uint8_t *bytes = arena_get(a, (size_t)run->len);
+    if (!bytes) {
+        return error_set(err, SR_ENOMEM, "read %s: out of memory", run->path);
+    }
+    struct warm *warm = warm_start(bytes, (size_t)run->len, WARM_FROM_END);
+    sr_rc rc = chkdir_read_pieces(env, run, bytes, err);
+    warm_stop(warm);
+    uint64_t at = 0;
+    for (uint32_t i = run->first; i < run->end && rc == SR_OK; i++) {
+        m->part[i].bytes = bytes + at;
+        rc = chkdir_check_digest(run, &m->part[i], run->at + at, err);
+        at += m->part[i].len;
+    }
+    return rc;
+}
+
+/* Each part gets its bytes, only if its digest is right. */
+static sr_rc chkdir_load_parts(const struct env *env, const char *path, struct arena *a,
+                               struct manifest *m, struct sr_error *err)
+{
+    struct chkdir_run run = {.path = path};
+    sr_rc rc = env->files->open(env->files, path, SR_FILE_READ, &run.f, err);
+    if (rc != SR_OK) {
+        return rc;
+    }
+    while (run.end < m->parts && rc == SR_OK) {
+        chkdir_next_run(m, &run);
+        rc = chkdir_load_run(env, &run, a, m, err);
+    }
+    (void)env->files->close(run.f, NULL); /* was only read */
+    return rc;
 }
 
 sr_rc chkdir_load(const struct env *env, const char *dir, struct arena *a, struct manifest **out,
                   struct digest *digest, struct sr_error *err)
 {
     struct manifest *m = NULL;
-    struct durable_bytes is = {0};
     sr_rc rc = chkdir_read(env, dir, a, &m, digest, err);
     if (rc != SR_OK) {
         return rc;
     }
     const char *path = durable_join(a, dir, CHKDIR_STATE);
-    if (!path) {
-        return error_set(err, SR_ENOMEM, "read %s: out of memory", dir);
-    }
-    rc = durable_read(env, path, manifest_bytes(m), a, &is, err);
-    if (rc == SR_OK && is.len != manifest_bytes(m)) {
-        rc = error_set(err, SR_ECORRUPT, "%s changed while it was read", path);
-    }
-    if (rc == SR_OK) {
-        rc = chkdir_hand_out(dir, is.data, m, err);
-    }
+    rc = path ? chkdir_load_parts(env, path, a, m, err)
+              : error_set(err, SR_ENOMEM, "read %s: out of memory", dir);
     if (rc == SR_OK) {
         *out = m;
     }

@@ -76,6 +76,17 @@ uint64_t manifest_bytes(const struct manifest *m)
     return bytes;
 }
 
+void manifest_let_go(struct manifest *m, struct arena *a, const char *name)
+{
+    for (uint32_t i = 0; i < m->parts; i++) {
+        struct manifest_part *p = &m->part[i];
+        if (p->bytes && p->len >= ARENA_DROP_LEAST && strcmp(p->name, name) == 0) {
+            arena_drop(a, p->bytes);
+            p->bytes = NULL;
+        }
+    }
+}
+
 /* Bytes of the UTF-8 character at s, or 0: overlong forms, surrogates and NUL are none. */
 static size_t manifest_utf8(const uint8_t *s, size_t len)
 {

@@ -29,7 +29,8 @@
 #define MANIFEST_DESCRIPTION_MAX (1u << 24) /* bytes of the job description */
 #define MANIFEST_PARTS_MAX       (1u << 20)
 #define MANIFEST_COUNTERS_MAX    (1u << 20)
-#define MANIFEST_SUBTASKS_MAX    32768u /* Flink's bound of parallelism */
+#define MANIFEST_STATE           "state" /* name of parts that are keyed state: most of the bytes */
+#define MANIFEST_SUBTASKS_MAX    32768u  /* Flink's bound of parallelism */
 
 enum manifest_kind { MANIFEST_CHECKPOINT, MANIFEST_SAVEPOINT };
 
@@ -84,6 +85,8 @@ bool manifest_end_of(const char *name, enum manifest_end *end); /* and back; fal
 /* Puts the parts in the manifest's order: by uid, name, part. */
 void manifest_order(struct manifest *m);
 uint64_t manifest_bytes(const struct manifest *m); /* of all parts together */
+/* Frees large bytes of parts with this name, which lie in `a`; they are NULL then. */
+void manifest_let_go(struct manifest *m, struct arena *a, const char *name);
 
 /* Whether it can be written: texts within bounds and UTF-8, parts ordered and none twice. Else
  * SR_ELIMIT, with words that name the part. */

@@ -370,6 +370,7 @@ static void checkpointing_show(struct supervise *s, const struct coord_cmd *cmd,
     s->shown.checkpoints_shown++;
     s->shown.checkpoint_last_us = now_us - run->started_us;
     mutex_unlock(s->lock);
+    supervise_let_go(s);
     if (cmd->kind == COORD_STOP) {
         s->goal = GOAL_STOP;
         coord_stop(&k->coord);

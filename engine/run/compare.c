@@ -126,7 +126,7 @@ static sr_rc compare_gather(struct compare_work *w, uint32_t side, struct compar
     w->list[side].count = 0;
     for (uint32_t i = 0; i < m->parts; i++) {
         const struct manifest_part *p = &m->part[i];
-        if (!compare_is_part(p, s->uid, "state")) continue;
+        if (!compare_is_part(p, s->uid, MANIFEST_STATE)) continue;
         struct reader r;
         sr_rc rc = reader_begin(&r, w->home, p->bytes, (size_t)p->len);
         while (rc == SR_OK && reader_map(&r)) {
@@ -274,7 +274,7 @@ static sr_rc compare_side(struct compare_work *w, uint32_t side, struct sr_error
     sr_rc rc = SR_OK;
     for (uint32_t i = 0; i < m->parts && rc == SR_OK; i++) {
         const struct manifest_part *p = &m->part[i];
-        if (strcmp(p->name, "state") == 0) {
+        if (strcmp(p->name, MANIFEST_STATE) == 0) {
             rc = compare_maps(w, p, err);
         } else if (strcmp(p->name, "splits") == 0 || strcmp(p->name, "waiting") == 0) {
             rc = compare_splits(w, side, p, err);

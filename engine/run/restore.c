@@ -26,7 +26,8 @@ static bool restore_is_claimed(const struct plan *p, const struct manifest_part 
         bool is_source = strcmp(part->name, "splits") == 0 || strcmp(part->name, "waiting") == 0;
         if (is_source && n->kind == PLAN_SOURCE) return true;
         if (strcmp(part->name, "notes") == 0 && n->kind == PLAN_SINK) return true;
-        if (strcmp(part->name, "state") == 0 && n->kind == PLAN_OP && n->op->is_keyed) return true;
+        if (strcmp(part->name, MANIFEST_STATE) == 0 && n->kind == PLAN_OP && n->op->is_keyed)
+            return true;
     }
     return false;
 }
@@ -42,7 +43,7 @@ sr_rc restore_check(const struct plan *p, const struct manifest *m, bool may_dro
                              "claims; --allow-non-restored-state drops it",
                              (unsigned long long)m->checkpoint, part->name, part->uid);
         }
-        if (strcmp(part->name, "state") == 0 && m->max_parallelism != p->max_parallelism) {
+        if (strcmp(part->name, MANIFEST_STATE) == 0 && m->max_parallelism != p->max_parallelism) {
             return error_set(err, SR_EMISFIT,
                              "checkpoint %llu has keyed state in %u key groups, but the job has "
                              "pipeline.max-parallelism %u; it cannot be changed",

@@ -44,26 +44,50 @@ const struct manifest *supervise_begin_of(const struct supervise *s)
     return s->deciding.is_back ? s->deciding.back : s->conf.restore;
 }
 
+/* From the store: what was published last, else what this run began with. */
+static sr_rc supervise_load_newest(struct supervise *s, struct sr_error *err)
+{
+    uint64_t number = s->ck.published > 0 ? s->ck.published : s->conf.restore->checkpoint;
+    s->restored = arena_new();
+    if (!s->restored) return error_set(err, SR_ENOMEM, "out of memory");
+    struct manifest *m = NULL;
+    sr_rc rc = store_load_newest(s->conf.store, s->restored, &m, err);
+    if (rc != SR_OK) return error_wrap(err, "restart");
+    if (m->checkpoint != number || m->lineage != s->conf.lineage) {
+        return error_set(err, SR_ECORRUPT,
+                         "restart: the store's newest checkpoint is %llu, but %llu was published",
+                         (unsigned long long)m->checkpoint, (unsigned long long)number);
+    }
+    s->restored_manifest = m;
+    return SR_OK;
+}
+
 sr_rc supervise_find_restore(struct supervise *s, const struct manifest **out, struct sr_error *err)
 {
     arena_free(s->restored);
     s->restored = NULL;
+    s->restored_manifest = NULL;
     sr_rc rc = deciding_fall_back(s, err);
     if (rc != SR_OK) return rc;
     *out = supervise_begin_of(s);
-    if (s->ck.published == 0) return SR_OK;
-    s->restored = arena_new();
-    if (!s->restored) return error_set(err, SR_ENOMEM, "out of memory");
-    struct manifest *m = NULL;
-    rc = store_load_newest(s->conf.store, s->restored, &m, err);
-    if (rc != SR_OK) return error_wrap(err, "restart");
-    if (m->checkpoint != s->ck.published || m->lineage != s->conf.lineage) {
-        return error_set(err, SR_ECORRUPT,
-                         "restart: the store's newest checkpoint is %llu, but %llu was published",
-                         (unsigned long long)m->checkpoint, (unsigned long long)s->ck.published);
-    }
-    *out = m;
-    return SR_OK;
+    if (s->ck.published == 0 && (*out != s->conf.restore || !s->has_let_go)) return SR_OK;
+    rc = supervise_load_newest(s, err);
+    if (rc == SR_OK) *out = s->restored_manifest;
+    return rc;
+}
+
+void supervise_let_go(struct supervise *s)
+{
+    if (s->has_let_go || !s->conf.restore || !s->conf.on_loaded) return;
+    s->has_let_go = true;
+    s->conf.on_loaded(s->conf.ctx);
+}
+
+/* It is all in the tasks. The next attempt has it from the store again. */
+static void supervise_forget_state(struct supervise *s)
+{
+    if (s->restored_manifest) manifest_let_go(s->restored_manifest, s->restored, MANIFEST_STATE);
+    if (s->conf.is_newest) supervise_let_go(s);
 }
 
 static void supervise_wake(void *ctx)
@@ -130,6 +154,7 @@ sr_rc supervise_open(struct supervise *s, uint32_t region, struct sr_error *err)
     mutex_unlock(s->lock);
     rc = crew_open(s->crew, region, &conf, err);
     if (rc != SR_OK) return rc;
+    supervise_forget_state(s);
     env_crash_point(s->env, "run: tasks opened");
     regions_watch(s, region, true);
     return SR_OK;

@@ -40,6 +40,10 @@ struct run_conf {
     struct crumbs *crumbs;   /* shared memory that outlives the process; NULL: none */
     struct carry *carry;     /* the same; NULL: none */
     void (*on_running)(void *ctx); /* once, when all tasks run; may be NULL */
+    /* `restore` is the newest checkpoint of `store` and `lineage`: that has it again. */
+    bool is_newest;
+    /* Once: no attempt looks at keyed state (MANIFEST_STATE) of `restore` again. May be NULL. */
+    void (*on_loaded)(void *ctx);
     void *ctx;
 };
 

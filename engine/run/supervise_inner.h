@@ -108,6 +108,7 @@ struct supervise {
     struct sched *own_sched; /* of supervise_run */
     struct parker *parker;
     _Atomic bool ask_suspend, ask_cancel;
+    bool has_let_go; /* of the state in conf.restore */
 
     enum phase phase;
     enum goal goal;
@@ -119,6 +120,7 @@ struct supervise {
     uint32_t carried;       /* restarts before this process */
     int64_t resume_us;      /* PAUSING: until then */
     struct arena *restored; /* of the manifest that the attempt began with; NULL: conf.restore */
+    struct manifest *restored_manifest;
     struct checkpointing ck;
     struct deciding deciding;
     bool is_renewed;                 /* the attempt that is being opened has its number */
@@ -212,6 +214,8 @@ void supervise_carry(struct supervise *s);
 /* The newest checkpoint that this process published or settled, else what the run began with. */
 sr_rc supervise_find_restore(struct supervise *s, const struct manifest **out,
                              struct sr_error *err);
+/* A checkpoint of this run is there to be gone on from: what it began with is not needed again. */
+void supervise_let_go(struct supervise *s);
 const struct manifest *supervise_begin_of(const struct supervise *s); /* NULL: nothing */
 /* A new number for what comes, so that what an attempt left behind is told from it; once. */
 sr_rc supervise_next_attempt(struct supervise *s, struct sr_error *err);

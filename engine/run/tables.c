@@ -168,7 +168,10 @@ static sr_rc tables_operator(struct tables *t, struct sr_error *err)
     return rc;
 }
 
-static bool tables_is_state(const struct manifest_part *p) { return strcmp(p->name, "state") == 0; }
+static bool tables_is_state(const struct manifest_part *p)
+{
+    return strcmp(p->name, MANIFEST_STATE) == 0;
+}
 
 sr_rc tables_fill(void *bytes_max, const struct manifest *m, struct store_tables *to,
                   struct sr_error *err)

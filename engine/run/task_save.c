@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/assert.h"
 #include "engine/base/error.h"
 #include "engine/run/task.h"
 
@@ -115,7 +116,8 @@ static sr_rc task_save_state(struct task *t, const struct chain_level *l, struct
     struct frozen *f = NULL;
     sr_rc rc = state_freeze(l->state, &f, err);
     if (rc != SR_OK) return rc;
-    return report_add_frozen(r, l->node->uid, "state", f) ? SR_OK : task_out_of_memory(t, err);
+    return report_add_frozen(r, l->node->uid, MANIFEST_STATE, f) ? SR_OK
+                                                                 : task_out_of_memory(t, err);
 }
 
 static sr_rc task_save_input(struct task *t, struct report *r, struct sr_error *err)
@@ -265,7 +267,8 @@ static sr_rc task_load_state(const struct task *t, const struct chain_level *l,
 {
     for (uint32_t i = 0; i < m->parts; i++) {
         const struct manifest_part *p = &m->part[i];
-        if (strcmp(p->uid, l->node->uid) != 0 || strcmp(p->name, "state") != 0) continue;
+        if (strcmp(p->uid, l->node->uid) != 0 || strcmp(p->name, MANIFEST_STATE) != 0) continue;
+        sr_assert(p->bytes);
         sr_rc rc = state_load(l->state, p->bytes, p->len, err);
         if (rc != SR_OK) return rc;
     }

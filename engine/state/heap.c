@@ -8,7 +8,6 @@
 
 #define HEAP_OFFSET_BITS 17u
 #define HEAP_CHUNK_MIN   4096u
-#define HEAP_CHUNK_MAX   (1u << 20)
 
 /* Sizes 8, 16 ... 128, then four steps between powers of two. */
 static uint32_t heap_class(uint32_t len, uint32_t *size)

@@ -17,6 +17,7 @@
 
 #define HEAP_SMALL_MAX  65536u
 #define HEAP_CLASSES    52u
+#define HEAP_CHUNK_MAX  (1u << 20) /* bytes of a piece of `slab` */
 #define HEAP_CHUNKS_MAX 32767u /* 15 bits of a name; the other 17 are an offset in 8-byte steps */
 
 struct heap_ref {

@@ -3,6 +3,7 @@
 #include "engine/base/arena.h"
 #include "engine/base/assert.h"
 #include "engine/base/error.h"
+#include "engine/base/warm.h"
 #include "engine/data/codec.h"
 #include "engine/data/rowhash.h"
 #include "engine/data/schema.h"
@@ -30,6 +31,7 @@ struct load {
     struct bytes_in in;
     struct load_batch *batch;
     bool is_plain; /* no value column of the map is nested: they go without columns between */
+    struct warm *records, *texts; /* memory of the map that is made ready; NULL: none */
 };
 
 static sr_rc load_damaged(const struct state *s, const char *map, const char *what,
@@ -170,23 +172,62 @@ static const char *load_text(struct load *l)
     return l->in.is_broken ? NULL : arena_text_n(l->arena, b.data, b.len);
 }
 
-/* Makes room for the entries of the groups that follow, so that the index does not grow step by
- * step. What the bytes promise is believed as far as there are bytes. */
-static void load_reserve(const struct load *l, struct map *m, uint32_t groups)
+/* The least that an entry takes where it was saved, apart from the bytes of texts. */
+static uint64_t load_least(const struct load *l, const struct map *m, bool is_null)
+{
+    uint32_t columns = m->head.keys + m->head.sorts + l->values;
+    uint64_t least = 1 + (uint64_t)columns;
+    for (uint32_t c = 0; c < columns && !is_null; c++) {
+        const struct sr_type *t = &m->head.column[c].type;
+        least += value_class(t) == VALUE_FIXED ? value_size(t) : 4;
+    }
+    return least;
+}
+
+/* Room for records and texts at once, and somebody who makes it ready while it is filled. */
+static void load_warm(struct load *l, struct map *m, uint64_t entries, uint64_t bytes)
+{
+    void *memory = NULL;
+    size_t size = slab_reserve(&m->slab, entries >> m->head.shift, &memory);
+    l->records = size > 0 ? warm_start(memory, size, WARM_AHEAD) : NULL;
+    uint64_t fixed = entries * load_least(l, m, false);
+    size =
+        slab_reserve(&m->heap.slab, bytes > fixed ? (bytes - fixed) / HEAP_CHUNK_MAX : 0, &memory);
+    l->texts = size > 0 ? warm_start(memory, size, WARM_AHEAD) : NULL;
+}
+
+static void load_cool(struct load *l)
+{
+    warm_stop(l->records);
+    warm_stop(l->texts);
+    l->records = l->texts = NULL;
+}
+
+/* Makes room for the entries of the groups that follow, so that nothing grows step by step. What
+ * the bytes promise is believed as far as there are bytes. */
+static void load_reserve(struct load *l, struct map *m, uint32_t groups)
 {
     const struct state *s = l->state;
     struct bytes_in in = l->in;
-    uint64_t more = 0;
+    uint64_t more = 0, bytes = 0;
     for (uint32_t i = 0; i < groups && !in.is_broken; i++) {
         uint32_t group = bytes_get_u32(&in);
         uint32_t entries = bytes_get_u32(&in);
         uint64_t len = bytes_get_u64(&in);
-        bool is_own = group >= s->group_first && group < s->group_end && entries <= len;
-        more += bytes_get(&in, len) && is_own ? entries : 0;
+        bool is_own = group >= s->group_first && group < s->group_end &&
+                      entries <= len / load_least(l, m, true);
+        if (bytes_get(&in, len) && is_own) {
+            more += entries;
+            bytes += len;
+        }
     }
-    if (m->kind == SR_MAP_VALUE && more < SR_MAP_ENTRIES_MAX) {
-        (void)index_reserve(&m->index, (uint32_t)more); /* else it grows as it goes */
+    if (more >= SR_MAP_ENTRIES_MAX) {
+        return; /* it grows as it goes, up to its bound */
     }
+    if (m->kind == SR_MAP_VALUE) {
+        (void)index_reserve(&m->index, (uint32_t)more);
+    }
+    load_warm(l, m, more, bytes);
 }
 
 static bool load_is_plain(const struct map *m)
@@ -298,7 +339,9 @@ static sr_rc load_map(struct load *l, struct sr_error *err)
         return error_set(err, SR_EMISFIT, "%s: state '%s' was saved as %s; the job has %s", s->uid,
                          name, signature, own);
     }
-    return load_groups(l, m, err);
+    sr_rc rc = load_groups(l, m, err);
+    load_cool(l);
+    return rc;
 }
 
 static sr_rc load_all(struct load *l, struct sr_error *err)

@@ -144,7 +144,7 @@ sr_rc lookup_find_or_add(struct map *m, const struct sr_map_keys *k, uint32_t *s
 {
     sr_rc rc = index_reserve(&m->index, k->count);
     record_hash(m, k);
-    const struct scratch *x = &map_state(m)->scratch;
+    struct scratch *x = &map_state(m)->scratch;
     for (uint32_t i = 0; i < k->count && rc == SR_OK; i++) {
         lookup_prefetch(m, x->hash, i, k->count);
         struct index_entry *e = &m->index.entry[lookup_probe(&m->index, x->hash[i])];
@@ -158,11 +158,12 @@ sr_rc lookup_find_or_add(struct map *m, const struct sr_map_keys *k, uint32_t *s
         } else {
             slot[i] = e->slot;
         }
+        x->candidate[i] = is_new[i] ? SR_SLOT_NONE : slot[i];
     }
     if (rc != SR_OK) {
         return rc;
     }
-    lookup_compare(m, k, slot);
+    lookup_compare(m, k, x->candidate);
     for (uint32_t i = 0; i < k->count && rc == SR_OK; i++) {
         if (x->is_other[i]) {
             rc = lookup_slowly(m, k, i, &slot[i], &is_new[i]);

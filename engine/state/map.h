@@ -70,7 +70,7 @@ struct scratch {
     struct sr_view view; /* rows of a call, as rowhash wants them */
     uint64_t hash64[SR_BATCH_ROWS];
     uint32_t hash[SR_BATCH_ROWS];
-    uint32_t slot[SR_BATCH_ROWS];
+    uint32_t candidate[SR_BATCH_ROWS]; /* slots whose keys are to be compared */
     uint8_t is_other[SR_BATCH_ROWS];
     struct timer due[SR_BATCH_ROWS];
 };

@@ -5,6 +5,8 @@
 #include "engine/data/rowhash.h"
 #include "engine/state/map.h"
 
+#define RECORD_AHEAD 4u
+
 void record_hash(struct map *m, const struct sr_map_keys *k)
 {
     struct state *s = map_state(m);
@@ -125,6 +127,8 @@ static sr_rc record_write(struct map *m, uint32_t slot, uint32_t c, struct value
 static void record_clear(struct map *m, uint32_t slot)
 {
     uint8_t *record = sr_map_record(&m->head, slot);
+    __builtin_prefetch(record + (size_t)RECORD_AHEAD * m->head.stride,
+                       1); /* new ones lie in line */
     uint32_t columns = m->head.keys + m->head.sorts + m->head.values;
     memset(record, 0, m->head.stride);
     for (uint32_t c = m->head.keys + m->head.sorts; c < columns; c++) {

@@ -6,6 +6,7 @@
 
 #include "engine/base/assert.h"
 #include "engine/base/huge.h"
+#include "engine/base/warm.h"
 
 #define SLAB_REGION_BYTES ((size_t)8 << 20) /* at most, unless a piece is larger */
 #define SLAB_ALIGN        ((size_t)2 << 20) /* of large regions: so that huge pages fill them */
@@ -34,9 +35,8 @@ static void *slab_memory(size_t bytes)
     return memory;
 }
 
-static void *slab_grow(struct slab *s)
+static void *slab_grow(struct slab *s, size_t pieces)
 {
-    size_t pieces = slab_next_pieces(s);
     struct slab_region *r = malloc(sizeof(*r));
     uint8_t *memory = r ? slab_memory(pieces * s->piece_bytes) : NULL;
     if (!memory) {
@@ -68,6 +68,21 @@ void slab_done(struct slab *s)
     *s = (struct slab){.piece_bytes = s->piece_bytes};
 }
 
+size_t slab_reserve(struct slab *s, uint64_t pieces, void **memory)
+{
+    uint64_t left = (size_t)(s->end - s->next) / s->piece_bytes;
+    if (pieces <= left || (pieces - left) > UINT32_MAX / 2 - s->pieces ||
+        (pieces - left) * s->piece_bytes < WARM_LEAST) {
+        return 0;
+    }
+    while (s->next != s->end) { /* what is left of the region is the last that will be taken */
+        s->next += s->piece_bytes;
+        slab_put(s, s->next - s->piece_bytes);
+    }
+    *memory = slab_grow(s, (size_t)(pieces - left));
+    return *memory ? (size_t)(s->end - s->next) : 0;
+}
+
 void *slab_take(struct slab *s)
 {
     if (s->free) {
@@ -76,7 +91,7 @@ void *slab_take(struct slab *s)
         ASAN_UNPOISON_MEMORY_REGION(piece, s->piece_bytes);
         return piece;
     }
-    if (s->next == s->end && !slab_grow(s)) {
+    if (s->next == s->end && !slab_grow(s, slab_next_pieces(s))) {
         return NULL;
     }
     void *piece = s->next;

@@ -22,7 +22,10 @@ struct slab {
 };
 
 void slab_init(struct slab *s, size_t piece_bytes);
-void slab_done(struct slab *s);             /* pieces that are still out are gone too */
+void slab_done(struct slab *s); /* pieces that are still out are gone too */
+/* Room for `pieces` at once, if that is much; the region's memory, to be made ready (base/warm.h).
+ * 0: slab_take will grow as it goes. */
+size_t slab_reserve(struct slab *s, uint64_t pieces, void **memory);
 void *slab_take(struct slab *s);            /* not cleared; NULL: out of memory */
 void slab_put(struct slab *s, void *piece); /* NULL allowed */
 

@@ -4,19 +4,6 @@
 
 #include "engine/base/assert.h"
 
-enum value_class value_class(const struct sr_type *t)
-{
-    if (sr_has_bytes(t->kind)) {
-        return VALUE_TEXT;
-    }
-    return sr_is_nested(t->kind) ? VALUE_NESTED : VALUE_FIXED;
-}
-
-uint32_t value_size(const struct sr_type *t)
-{
-    return value_class(t) == VALUE_FIXED ? sr_value_size(t) : (uint32_t)sizeof(struct heap_ref);
-}
-
 struct value value_of(const struct sr_column *c, uint32_t r)
 {
     if (!sr_is_valid(c, r)) {

@@ -12,8 +12,19 @@
 
 enum value_class { VALUE_FIXED, VALUE_TEXT, VALUE_NESTED };
 
-enum value_class value_class(const struct sr_type *t);
-uint32_t value_size(const struct sr_type *t); /* in a record: 1, 2, 4, 8 or 16 */
+static inline enum value_class value_class(const struct sr_type *t)
+{
+    if (sr_has_bytes(t->kind)) {
+        return VALUE_TEXT;
+    }
+    return sr_is_nested(t->kind) ? VALUE_NESTED : VALUE_FIXED;
+}
+
+/* In a record: 1, 2, 4, 8 or 16. */
+static inline uint32_t value_size(const struct sr_type *t)
+{
+    return value_class(t) == VALUE_FIXED ? sr_value_size(t) : (uint32_t)sizeof(struct heap_ref);
+}
 
 /* A value, wherever it lies. */
 struct value {

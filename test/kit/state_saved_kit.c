@@ -97,6 +97,36 @@ START_TEST(state_moves_between_parallelisms_and_the_same_state_gives_the_same_by
 }
 END_TEST
 
+/* Enough for memory that is had at once, and made ready while it is filled. */
+START_TEST(a_large_state_comes_back)
+{
+    struct world w = kit_world(0, 1);
+    struct sr_view *v = rows_view(w.home, w.schema,
+                                  "1,a text that takes more room in the heap than its entry takes "
+                                  "in a record of the map,2,t");
+    static uint16_t row[SR_BATCH_ROWS];
+    static int64_t space[SR_BATCH_ROWS];
+    static uint32_t slot[SR_BATCH_ROWS];
+    static bool is_new[SR_BATCH_ROWS];
+    for (int64_t n = 0; n < 640000; n += SR_BATCH_ROWS) {
+        for (uint32_t i = 0; i < SR_BATCH_ROWS; i++) {
+            space[i] = n + i;
+        }
+        struct sr_map_keys k = world_keys(&w, v, space);
+        k.row = row;
+        k.count = SR_BATCH_ROWS;
+        ck_assert_int_eq(w.state->calls->find_or_add(w.map, &k, slot, is_new), SR_OK);
+    }
+    view_release(v);
+    uint64_t entries = w.map->entries;
+    world_reborn(&w);
+    ck_assert_uint_eq(w.map->entries, entries);
+    world_add(&w, "7,b,8,c", NULL);
+    ck_assert_uint_eq(w.map->entries, entries + 1);
+    world_done(&w);
+}
+END_TEST
+
 START_TEST(the_watermark_after_a_restore_is_the_lowest_of_the_subtasks)
 {
     struct world a = kit_world(0, 2), b = kit_world(1, 2), c = kit_world(0, 1);
@@ -266,7 +296,7 @@ END_TEST
 
 UNIT_MAIN("saved state kit",
           state_moves_between_parallelisms_and_the_same_state_gives_the_same_bytes,
-          the_watermark_after_a_restore_is_the_lowest_of_the_subtasks,
+          a_large_state_comes_back, the_watermark_after_a_restore_is_the_lowest_of_the_subtasks,
           an_entry_moves_to_another_namespace_with_its_timer,
           columns_of_every_type_come_back_as_they_were_put,
           state_of_other_columns_is_a_misfit_that_names_both_sides,

@@ -56,6 +56,7 @@ void store_kit_end(struct store_world *w);      /* how a run ended */
 void store_kit_savepoints(struct store_world *w);
 void store_kit_find(struct store_world *w);   /* every form of a path */
 void store_kit_misuse(struct store_world *w); /* bad conf, used numbers, bad texts */
+void store_kit_large(struct store_world *w);  /* parts that are read alone; not simulated */
 
 void store_kit_pending(struct store_world *w);      /* made complete, or dropped */
 void store_kit_pending_crash(enum store_form form); /* at every step of either */

@@ -74,6 +74,16 @@ END_TEST
 START_TEST(what_cannot_be_is_refused) { kit_run(store_kit_misuse, false); }
 END_TEST
 
+START_TEST(large_parts_are_read_alone)
+{
+    for (int form = STORE_DIR; form <= STORE_MEMORY; form++) {
+        struct store_world *w = store_world_new((enum store_form)form, false, 3);
+        store_kit_large(w);
+        store_world_free(w);
+    }
+}
+END_TEST
+
 START_TEST(a_crash_at_any_step_leaves_the_newest_or_the_one_before)
 {
     store_kit_crash(_i == 0 ? STORE_DIR : STORE_SQLITE);
@@ -151,6 +161,7 @@ int main(void)
     tcase_add_test(t, a_savepoint_belongs_to_no_store);
     tcase_add_test(t, every_form_of_a_path_is_found);
     tcase_add_test(t, what_cannot_be_is_refused);
+    tcase_add_test(t, large_parts_are_read_alone);
     tcase_add_loop_test(t, a_crash_at_any_step_leaves_the_newest_or_the_one_before, 0, 2);
     tcase_add_loop_test(t, every_crash_point_is_reached, 0, 2);
     tcase_add_loop_test(t, any_call_may_fail_and_the_answer_stays_true, 0, 2);

@@ -76,5 +76,23 @@ START_TEST(lists_grow)
 }
 END_TEST
 
+/* A large piece can go before the others, wherever it is among them, and the rest stays. */
+START_TEST(large_pieces_are_dropped)
+{
+    struct arena *a = arena_new();
+    void *first = arena_get(a, ARENA_DROP_LEAST);
+    char *text = arena_text(a, "stays");
+    void *second = arena_get(a, ARENA_DROP_LEAST + 5);
+    void *third = arena_get(a, 2 * ARENA_DROP_LEAST);
+    arena_drop(a, second);
+    ck_assert_str_eq(arena_text(a, "more"), "more");
+    arena_drop(a, first);
+    arena_drop(a, third);
+    ck_assert_str_eq(text, "stays");
+    ck_assert_ptr_nonnull(arena_get(a, ARENA_DROP_LEAST));
+    arena_free(a);
+}
+END_TEST
+
 UNIT_MAIN("arena", pieces_are_zeroed_aligned_and_apart, a_size_that_cannot_be_is_remembered,
-          texts_are_copies, lists_grow)
+          texts_are_copies, lists_grow, large_pieces_are_dropped)

@@ -77,4 +77,31 @@ START_TEST(test_sizes)
 }
 END_TEST
 
-UNIT_MAIN("state: slab", test_pieces_are_apart, test_pieces_come_back, test_sizes)
+/* Much is had at once; what was left of the region before is not lost, nor is the next growth. */
+START_TEST(test_reserved)
+{
+    struct slab s;
+    void *memory = NULL;
+    slab_init(&s, PIECE);
+    ck_assert_uint_eq(slab_reserve(&s, 100, &memory), 0); /* not much */
+    for (uint32_t i = 0; i < 5; i++) {
+        ck_assert_ptr_nonnull(slab_take(&s)); /* of eight */
+    }
+    size_t size = slab_reserve(&s, 10003, &memory);
+    ck_assert_uint_eq(size, (size_t)10000 * PIECE);
+    ck_assert_uint_eq(s.pieces, 10008);
+    uint32_t inside = 0;
+    for (uint32_t i = 0; i < 10003; i++) {
+        uint8_t *piece = slab_take(&s);
+        memset(piece, 7, PIECE);
+        inside += piece >= (uint8_t *)memory && piece < (uint8_t *)memory + size;
+    }
+    ck_assert_uint_eq(inside, 10000);
+    ck_assert_uint_eq(s.pieces, 10008);
+    ck_assert_uint_eq(slab_reserve(&s, UINT64_MAX, &memory), 0);
+    ck_assert_ptr_nonnull(slab_take(&s));
+    slab_done(&s);
+}
+END_TEST
+
+UNIT_MAIN("state: slab", test_pieces_are_apart, test_pieces_come_back, test_sizes, test_reserved)
