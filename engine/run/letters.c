@@ -181,10 +181,11 @@ static sr_rc letters_count(struct letters *l, const struct letter *one, struct s
     l->is_over = true;
     (void)letter_fail(one, err);
     err->rc = SR_ELIMIT;
+    int64_t most = is_total ? g->total_max : g->minute_max;
     return error_wrap(err,
-                      "more than %lld records%s were to be set aside (dead-letter.%s); the last",
-                      (long long)(is_total ? g->total_max : g->minute_max),
-                      is_total ? "" : " within a minute", is_total ? "max-total" : "max-rate");
+                      "more than %lld record%s%s were to be set aside (dead-letter.%s); the last",
+                      (long long)most, most == 1 ? "" : "s", is_total ? "" : " within a minute",
+                      is_total ? "max-total" : "max-rate");
 }
 
 static sr_rc letters_seal(struct letters *l, struct sr_error *err)

@@ -143,6 +143,7 @@ static sr_rc poison_load(struct poison *p, struct sr_error *err)
         env_log(p->env, SR_WARN, "poison", "%s is damaged: failures are counted anew", p->path);
         poison_drop(p, p->records);
         p->suspects = 0;
+        p->is_damaged = true;
     } else if (rc != SR_OK && rc != SR_EABSENT) {
         *err = why;
         arena_free(a);
@@ -272,7 +273,7 @@ sr_rc poison_forgive(struct poison *p, struct sr_error *err)
 void poison_forget(struct poison *p)
 {
     struct sr_error ignored; /* what stays is only counted on by the next run */
-    sr_rc rc = p->path && p->records > 0 ? SR_EIO : SR_OK;
+    sr_rc rc = p->path && (p->records > 0 || p->is_damaged) ? SR_EIO : SR_OK;
     for (int i = 0; i < POISON_TRIES && rc != SR_OK && rc != SR_EABSENT; i++) {
         rc = p->env->files->remove(p->env->files, p->path, &ignored);
     }

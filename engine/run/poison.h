@@ -40,6 +40,7 @@ struct poison {
     struct poison_record *record;
     uint32_t records, capacity;
     uint32_t suspects; /* the last ones of `record`, which are no poison yet */
+    bool is_damaged;   /* the file; it goes with what is forgotten */
 };
 
 /* Reads the file, if there is one; what cannot be read is said and forgotten. */

@@ -344,3 +344,22 @@ def what_a_format_lets_go_is_counted(p):
     job = p.write("d.yaml", "sources: {in: {connector: filesystem, path: in.cdc, format: debezium-json, debezium-json.ignore-parse-errors: true, schema: {a: INT}}}\n" + sink)
     done = ok(p.run("run", job))
     assert b"read 4 = written 1 + filtered 1 + aggregated 0 + late 0 + dead-lettered 0 + skipped 2" in done.stderr, done.stderr
+
+
+@test
+def a_damaged_list_of_poison_is_told_of_once(p):
+    """The failures in it are counted anew; a run that finishes takes it away."""
+    text = """poison.max-failures: 5
+restart-strategy.type: none
+sources: {e: {connector: filesystem, path: in.csv, format: csv, schema: {v: STRING}}}
+transforms: {t: {from: e, select: [CAST(v AS INT) AS v]}}
+sinks: {out: {from: t, connector: filesystem, path: out/, format: csv}}
+"""
+    p.write("in.csv", "x\n")
+    job = p.write("job.yaml", text)
+    ok(p.run("run", job), 1)
+    (path,) = (p.dir / "run").glob("*.poison")
+    path.write_bytes(path.read_bytes()[:-1])
+    p.write("in.csv", "1\n")
+    assert b"is damaged: failures are counted anew" in ok(p.run("run", job)).stderr
+    assert b"damaged" not in ok(p.run("run", job)).stderr and not path.exists()
