@@ -203,6 +203,7 @@ static bool replay_read_letters(struct job *job, struct job_step *s,
     s->source = letters;
     s->conf = conf;
     s->rate_limit = 0;
+    s->is_periodic = true; /* with a period of 0: the watermark stands until the last letter */
     return true;
 }
 
@@ -284,6 +285,7 @@ static enum cli_exit replay_change(void *ctx, struct job *job)
     digest_text(digest_of(id, strlen(id)), job->id);
     job->settings.dir = arena_printf(c->arena, "file://%s/checkpoints", r->dir);
     job->settings.storage.index = STORAGE_FILESYSTEM;
+    job->settings.auto_watermark.us = 0; /* letters lie in no order of time, and none is late */
     return CLI_OK;
 }
 

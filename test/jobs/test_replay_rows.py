@@ -213,3 +213,19 @@ def a_record_that_failed_the_job_too_often_goes_to_all_that_read_its_source(p):
     assert letter["text"] == "2,two" and letter["error"].startswith("failed the job too often: ") and len(rows(p, "all")) == 2, letter
     replay(p, text.replace("CAST(v AS INT)", "CHAR_LENGTH(v)"))
     assert len(rows(p, "all")) == len(rows(p, "some")) == len(rows(p, "n")) == len(rows(p, "m")) == 3, rows(p, "n")
+
+
+@test
+def no_letter_of_a_replay_is_late(p):
+    """Late rows lie there as they came: the watermark of the first would make the second late for ever."""
+    text = """pipeline.name: late
+sources: {e: {connector: filesystem, path: in.csv, format: csv, schema: {ts: TIMESTAMP(3), v: STRING}, watermark: ts AS ts}}
+transforms:
+  w: {from: e, window: "TUMBLE(ts, INTERVAL '1' MINUTE)", group-by: [v], select: [v, window_start, COUNT(*) AS n], on-late: dead-letter}
+sinks: {out: {from: w, connector: filesystem, path: out/, format: csv}}
+""" + DEAD
+    p.write("in.csv", "".join(f"2026-01-01 0{h}:00:01,{v}\n" for h, v in ((9, "a"), (5, "b"), (3, "c"), (5, "b"))))
+    ok(p.run("run", p.write("job.yaml", text)))
+    assert len(listed(p)) == 3 and len(rows(p)) == 1
+    replay(p, text, "--fail-on-dead-letter")
+    assert rows(p) == ["a,2026-01-01 09:00:00,1", "b,2026-01-01 05:00:00,2", "c,2026-01-01 03:00:00,1"], rows(p)
