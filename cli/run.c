@@ -155,6 +155,7 @@ static void run_guard_cancel(void *ctx)
     if (store_open(&r->store, &r->c->env, &r->store_conf, &err) == SR_OK) {
         run_mark(r, MANIFEST_CANCELED);
         run_retire(r, RUN_CANCELED);
+        run_leave_begin(r);
     } else {
         cli_note(r->c, "warning: the end of the run could not be noted: %s", err.words);
     }

@@ -36,6 +36,18 @@ void run_retire(const struct run *r, enum run_end end)
     retention_apply(r->c, &r->loaded.job->settings, r->store, r->lineage, end);
 }
 
+void run_leave_begin(const struct run *r)
+{
+    struct store_entry e;
+    struct sr_error err = {0};
+    bool has_others = store_peek(&r->c->env, &r->store_conf, r->c->arena, &e, &err) == SR_OK &&
+                      e.lineage != r->lineage;
+    if (r->is_fenced || !has_others) return;
+    if (store_claim(r->store, NULL, 0, false, &err) != SR_OK) {
+        cli_note(r->c, "warning: %s", err.words);
+    }
+}
+
 static bool run_has_windows(const struct plan *p)
 {
     for (uint32_t i = 0; i < p->nodes; i++) {
@@ -87,6 +99,7 @@ static enum cli_exit run_failed(struct run *r, const struct run_status *s, const
                  s->checkpoint_shown);
     }
     run_retire(r, RUN_FAILED);
+    run_leave_begin(r);
     bool is_state = e->rc == SR_EMISFIT || e->rc == SR_ECORRUPT;
     return is_state ? CLI_STATE : CLI_FAILED;
 }
@@ -109,6 +122,7 @@ enum cli_exit run_ended(struct run *r, struct supervise *job, enum run_end end,
     case RUN_CANCELED:
         run_mark(r, MANIFEST_CANCELED);
         run_retire(r, RUN_CANCELED);
+        run_leave_begin(r);
         return CLI_OK;
     case RUN_SUSPENDED:
         return run_suspended(r, &s);

@@ -57,6 +57,9 @@ bool run_goes_on(const struct run *r);
 void run_mark(struct run *r, enum manifest_end end);
 /* Deletes what is not to be kept behind this end. What goes on later is at no end. */
 void run_retire(const struct run *r, enum run_end end);
+/* A run that fails or is canceled before its first checkpoint, where others lie in the store: what
+ * it began with is not gone on with, as it is behind a crash. */
+void run_leave_begin(const struct run *r);
 enum cli_exit run_ended(struct run *r, struct supervise *job, enum run_end end,
                         const struct sr_error *err);
 

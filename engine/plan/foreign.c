@@ -97,6 +97,7 @@ const struct foreign foreign_keys[] = {
     /* Without effect unless unaligned checkpoints are on, which is faulted above. */
     IGNORED("execution.checkpointing.aligned-checkpoint-timeout"),
     IGNORED("execution.checkpointing.alignment-timeout"),
+    LATER("execution.checkpointing.snapshot-compression", "false"),
     /* Where a second copy lies, and how files are merged, means nothing unless it is asked for. */
     LATER("execution.checkpointing.local-backup.enabled", "false"),
     IGNORED("execution.checkpointing.local-backup.dirs"),

@@ -204,6 +204,17 @@ def a_run_that_went_back_and_was_killed_before_its_first_checkpoint_goes_back_ag
             child.kill()
             child.wait()
             assert len(checkpoints(p, url)) == count
+        changed = p.write("changed.yaml", text.replace("SUM(v) AS s", "MAX(v) AS s"))
+        ok(p.run("run", changed, "--from", old, "-D", kept), 4)  # what fails is not gone on with
+        child = p.start("run", job, "--continue", *follow)
+        wait_for("the job", lambda: (p.status("changing") or {}).get("state") == "RUNNING")
+        assert p.status("changing")["checkpoints"]["restored"] > int(re.search(r"chk-(\d+)$", old)[1])
+        child.kill()
+        child.wait()
+        child = p.start("run", job, "--from", old, *follow)
+        wait_for("the job", lambda: (p.status("changing") or {}).get("state") == "RUNNING")
+        child.kill()
+        child.wait()
         ok(p.run("run", job, "--continue", "--drain", "-D", kept))  # the rows that were left are read again
         assert table(p) == sums(410)
         newest = checkpoints(p, url)[-1]["id"]
