@@ -64,14 +64,14 @@ def a_partition_without_rows_holds_windows_back_unless_it_is_idle(p):
         return counts().count(f"{k},{n}")
 
     def windows():  # where no partition has a row nothing moves
-        broker.put(name, [at("a", 100, 0)])
-        return fired("a", 10) >= 10
+        broker.put(name, [at("tick", 100, 0)])
+        return fired("a", 10) == 10
     wait_for("windows", lambda: windows() or child.poll() is not None)
     broker.put(name, [at("b", 40, 1), at("b", 150, 1), at("b", 300, 1)])  # it is there again, and its first row is late
     broker.put(name, [at("a", 300, 0)])
     wait_for("its window", lambda: fired("b", 1) == 1 or child.poll() is not None)
     stopped(p, child)
-    assert fired("a", 10) == 10 and fired("b", 1) == 1 and len(counts()) <= 12, counts()
+    assert sorted(line for line in counts() if not line.startswith("tick")) == ["a,10"] * 10 + ["b,1"], counts()
 
 
 # --- Where it ends --------------------------------------------------------------------------------
@@ -142,30 +142,12 @@ def a_compacted_topic_has_holes_and_they_are_no_loss(p):
     read_some(p, path, 10)  # its last row is 9, of k0, which the next ones replace
     put(10, 20)
     wait_for("holes", lambda: len(cleaned(30)) <= 3, 60)
-    left = [int(r["value"]) for r in broker.dump("compacted")]
-    assert 9 not in left, left
-    done = goes_on(p, path, lambda: written(p)[10:] and set(left) <= set(written(p)))
-    assert b"lost" not in done.stderr, done.stderr
-    assert sorted(set(written(p)) - set(range(10))) == sorted(set(left)), (written(p), left)
-    got = values(ok(p.run("run", job(p, broker, "compacted"))))
-    assert sorted(set(map(int, got))) == sorted(set(left)), (got, left)
-
-
-@test
-def partitions_that_become_many_are_read_on_where_they_were(p):
-    broker = p.kafka()
-    name = topic(broker, 3)
-    options = FIRST + "    scan.topic-partition-discovery.interval: 50ms\n    properties.group.id: many\n"
-    path = job(p, broker, name, options, head=KEPT, out=FILES)
-    broker.put(name, [row for k in range(3) for row in lines(1000 * k, 300, k)])
-    child = p.start("run", "-p", "1", path)
-    wait_for("the first rows", lambda: len(written(p)) == 900 or child.poll() is not None)
-    broker.grow(name, 40)  # less is fetched ahead of each then, by a new client
-    broker.put(name, [row for k in range(40) for row in lines(1000 * k + 300, 20, k)])
-    wait_for("rows of all", lambda: len(written(p)) >= 900 + 800 or child.poll() is not None)
-    stopped(p, child)
-    want = [1000 * k + i for k in range(40) for i in range(0 if k < 3 else 300, 320)]
-    assert sorted(written(p)) == want and broker.group("many", name)[0] == 320, broker.group("many", name)
+    assert 9 not in [int(r["value"]) for r in broker.dump("compacted")]
+    newest = {28, 29, 30}  # of each key; of the others any may go at any moment
+    done = goes_on(p, path, lambda: newest <= set(written(p)))
+    assert b"lost" not in done.stderr and set(written(p)) <= set(range(31)), done.stderr
+    assert sorted(n for n in written(p) if n < 30) == sorted({n for n in written(p) if n < 30}), written(p)
+    assert newest <= set(map(int, values(ok(p.run("run", job(p, broker, "compacted"))))))
 
 
 # --- Positions that are lost ----------------------------------------------------------------------
