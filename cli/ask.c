@@ -53,6 +53,7 @@ static sr_rc ask_row(struct sr_ask *a, const struct sr_fact *fact, uint32_t fact
     return k->is_broken ? SR_ENOMEM : SR_OK;
 }
 
+SR_PRINTF(3, 4)
 static void ask_tell(struct sr_ask *a, enum sr_level level, const char *fmt, ...)
 {
     struct asking *k = a->engine;
