@@ -253,6 +253,12 @@ static sr_rc kafka_slot_commit(struct kafka_decider *d, struct kafka_slot *s, st
         if (!e) {
             return SR_OK;
         }
+#ifdef MUTANT_KAFKA_COMMIT_BELIEVED /* what failed counts as committed */
+        if (!rd_kafka_error_is_retriable(e)) {
+            rd_kafka_error_destroy(e);
+            return SR_OK;
+        }
+#endif
         if (!rd_kafka_error_is_retriable(e)) {
             return kafka_decider_fail(d, err, "the transaction was not committed", e);
         }
@@ -285,12 +291,14 @@ static sr_rc kafka_decider_sweep(struct kafka_decider *d, const struct kafka_rea
     for (uint32_t i = 0; i < KAFKA_DECIDER_SLOTS && rc == SR_OK; i++) {
         rc = kafka_slot_make(d, i, err);
     }
+#ifndef MUTANT_KAFKA_LOOSE /* what a broker did not end comes with the next commit */
     rc = rc == SR_OK ? kafka_loose_find(how, &d->conf.topics, &is_loose, err) : rc;
     for (uint32_t i = 0; i < KAFKA_DECIDER_SLOTS && rc == SR_OK && is_loose; i++) {
         kafka_slot_id(d, i, id);
         rc = kafka_loose_end(how, &d->conf.topics, id, err);
         rc = rc == SR_OK ? kafka_slot_make(d, i, err) : rc;
     }
+#endif
     return rc;
 }
 
@@ -321,9 +329,11 @@ static sr_rc kafka_decider_do_base(struct kafka_decider *d, struct kafka_job *j,
     if (rc == SR_OK) {
         rc = kafka_slot_commit(d, s, err);
     }
+#ifndef MUTANT_KAFKA_BASE_KEPT /* what is late of the base marker is of the first rows */
     if (rc == SR_OK) {
         rc = kafka_slot_make(d, 0, err);
     }
+#endif
     return rc == SR_OK ? kafka_slot_begin(d, s, err) : rc;
 }
 
@@ -331,14 +341,22 @@ static sr_rc kafka_decider_do_commit(struct kafka_decider *d, struct kafka_job *
                                      struct sr_error *err)
 {
     struct kafka_slot *s = &d->slot[j->slot];
+#ifdef MUTANT_KAFKA_UNMARKED /* nobody can tell that the rows were committed */
+    sr_rc rc = SR_OK;
+#else
     sr_rc rc = kafka_slot_mark(d, s, &j->marker, err);
+#endif
     return rc == SR_OK ? kafka_slot_commit(d, s, err) : rc;
 }
 
 static sr_rc kafka_decider_do_renew(struct kafka_decider *d, struct kafka_job *j,
                                     struct sr_error *err)
 {
+#ifdef MUTANT_KAFKA_ONE_INSTANCE /* what is late of one transaction is of the next one */
+    sr_rc rc = SR_OK;
+#else
     sr_rc rc = kafka_slot_make(d, j->slot, err);
+#endif
     return rc == SR_OK ? kafka_slot_begin(d, &d->slot[j->slot], err) : rc;
 }
 
@@ -477,6 +495,14 @@ static sr_rc kafka_decider_evidence(void *decider, uint64_t checkpoint, struct s
     (void)checkpoint;
     struct kafka_decider *d = decider;
     struct producer *p = kafka_decider_current(d);
+#ifdef MUTANT_KAFKA_EVIDENCE_STALE /* a row of another transaction tells */
+    static struct producer_row first;
+    static bool has_first;
+    has_first = has_first || producer_last(p, &first);
+    if (has_first) {
+        return kafka_marker_note(&first, note) ? SR_OK : SR_ENOMEM;
+    }
+#endif
     sr_rc rc = producer_is_sound(p, err);
     if (rc != SR_OK) {
         return rc;
@@ -580,9 +606,11 @@ struct producer *kafka_decider_current(struct kafka_decider *d)
 
 struct producer *kafka_decider_producer(struct kafka_decider *d, uint64_t held)
 {
+#ifndef MUTANT_KAFKA_UNHELD /* rows behind the barrier are in the transaction ahead of it */
     if (held > atomic_load_explicit(&d->released, memory_order_acquire)) {
         return NULL;
     }
+#endif
     struct kafka_slot *s = &d->slot[atomic_load_explicit(&d->current, memory_order_acquire)];
     return atomic_load_explicit(&s->is_ready, memory_order_acquire) ? &s->producer : NULL;
 }

@@ -188,7 +188,7 @@ class Case:
         point = None
         if kind in ("point", "stop", "zombie", "forget"):
             point = self.f.point()
-            if kind in ("zombie", "forget") and self.f.method == "decider" and self.r.random() < 0.5:
+            if kind in ("stop", "zombie", "forget") and self.f.method == "decider" and self.r.random() < 0.5:
                 point = f"{self.r.choice(OF_DECIDER[:2])}:{self.r.choice((1, 2, 3))}"
             if kind in ("stop", "zombie"):
                 point += ":stop"
@@ -322,8 +322,11 @@ class Case:
 
     def do_late(self, child):
         """A request to commit is held back, and arrives in a later transaction."""
-        before = len(self.proxy.late)
-        code = self.lives(child, 2.5)
+        before, code, end = len(self.proxy.late), None, time.monotonic() + 2.5
+        while code is None and len(self.proxy.late) == before and time.monotonic() < end:
+            code = self.waits(child, 0.01)
+        if code is None:
+            code = self.lives(child, self.r.choice((0, 0.02, 0.5)))
         self.proxy.release()
         self.proxy.heal()
         for error in self.proxy.late[before:]:
