@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "connectors/kafka/pattern.h"
+
 #define CLUSTER_STEP_MS   1000
 #define CLUSTER_CONFIG_MS 10000
 
@@ -49,30 +51,65 @@ sr_rc cluster_fail(const struct cluster *k, rd_kafka_resp_err_t e, const char *w
     return client_fail(&k->client, err, e, what);
 }
 
-sr_rc cluster_topic(struct cluster *k, const char *topic, int32_t *partitions, struct sr_error *err)
+/* Metadata of one topic or, NULL, of all; the caller's. */
+static rd_kafka_resp_err_t cluster_metadata(struct cluster *k, rd_kafka_topic_t *t,
+                                            const struct rd_kafka_metadata **out)
 {
-    char what[300];
-    rd_kafka_topic_t *t = rd_kafka_topic_new(k->client.rk, topic, NULL);
-    rd_kafka_resp_err_t e = t ? RD_KAFKA_RESP_ERR__TIMED_OUT : rd_kafka_last_error();
-    for (bool is_over = !t; !is_over;) {
-        const struct rd_kafka_metadata *m = NULL;
-        e = rd_kafka_metadata(k->client.rk, 0, t, &m, CLUSTER_STEP_MS);
-        if (!e && m->topic_cnt == 1) {
-            e = m->topics[0].err;
-            *partitions = m->topics[0].partition_cnt;
-            k->broker = m->broker_cnt > 0 ? m->brokers[0].id : -1;
+    rd_kafka_resp_err_t e = RD_KAFKA_RESP_ERR__TIMED_OUT;
+    for (bool is_over = false; !is_over;) {
+        *out = NULL;
+        e = rd_kafka_metadata(k->client.rk, t == NULL, t, out, CLUSTER_STEP_MS);
+        if (!e && t && (*out)->topic_cnt == 1) {
+            e = (*out)->topics[0].err;
         }
-        if (m) {
-            rd_kafka_metadata_destroy(m);
+        if (!e && (*out)->broker_cnt > 0) {
+            k->broker = (*out)->brokers[0].id;
+        }
+        if (e && *out) {
+            rd_kafka_metadata_destroy(*out);
         }
         (void)rd_kafka_poll(k->client.rk, e ? 20 : 0); /* errors are told by a callback */
         is_over = !e || client_rc(e) != SR_EIO || cluster_is_over(k);
+    }
+    return e;
+}
+
+sr_rc cluster_topic(struct cluster *k, const char *topic, int32_t *partitions, struct sr_error *err)
+{
+    char what[300];
+    const struct rd_kafka_metadata *m = NULL;
+    rd_kafka_topic_t *t = rd_kafka_topic_new(k->client.rk, topic, NULL);
+    rd_kafka_resp_err_t e = t ? cluster_metadata(k, t, &m) : rd_kafka_last_error();
+    if (!e && m) {
+        *partitions = m->topic_cnt == 1 ? m->topics[0].partition_cnt : 0;
+        rd_kafka_metadata_destroy(m);
     }
     if (t) {
         rd_kafka_topic_destroy(t);
     }
     (void)snprintf(what, sizeof(what), "topic '%.249s'", topic);
     return e ? cluster_fail(k, e, what, err) : SR_OK;
+}
+
+sr_rc cluster_matching(struct cluster *k, const char *pattern,
+                       sr_rc (*take)(void *ctx, const char *topic), void *ctx, struct sr_error *err)
+{
+    const struct rd_kafka_metadata *m = NULL;
+    struct pattern *p = pattern_new(pattern);
+    if (!p) {
+        return k->ask->host->fail(k->ask->host, err, SR_ENOMEM, "kafka: out of memory");
+    }
+    rd_kafka_resp_err_t e = cluster_metadata(k, NULL, &m);
+    sr_rc rc = e ? cluster_fail(k, e, "topic-pattern", err) : SR_OK;
+    for (int i = 0; rc == SR_OK && m && i < m->topic_cnt; i++) {
+        const char *name = m->topics[i].topic;
+        rc = pattern_matches(p, name, strlen(name)) ? take(ctx, name) : SR_OK;
+    }
+    if (!e) {
+        rd_kafka_metadata_destroy(m);
+    }
+    pattern_free(p);
+    return rc;
 }
 
 static int64_t cluster_number(rd_kafka_event_t *event, const char *name)

@@ -22,6 +22,11 @@ sr_rc cluster_open(struct cluster *k, const struct sr_ask *a, const struct sr_pa
 /* How many partitions it has. SR_EABSENT: it is not there. */
 sr_rc cluster_topic(struct cluster *k, const char *topic, int32_t *partitions,
                     struct sr_error *err);
+/* Calls take(ctx, name) for each topic that this user sees and the pattern matches, until it answers
+ * something else than SR_OK. */
+sr_rc cluster_matching(struct cluster *k, const char *pattern,
+                       sr_rc (*take)(void *ctx, const char *topic), void *ctx,
+                       struct sr_error *err);
 /* A setting as a number, of a topic, or with topic NULL of a broker; SR_NO_NUMBER: it cannot be
  * asked for, or has none. */
 int64_t cluster_config(struct cluster *k, const char *topic, const char *name);

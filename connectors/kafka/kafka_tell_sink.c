@@ -90,6 +90,32 @@ static sr_rc kafka_tell_transactional(struct sr_ask *a, const struct kafka_sink_
     return rc;
 }
 
+/* Topics of a pattern, as far as there are some by now. */
+struct kafka_tell_matching {
+    struct sr_ask *ask;
+    struct cluster *cluster;
+    struct sr_error *err;
+    uint32_t count;
+};
+
+static sr_rc kafka_tell_match(void *ctx, const char *topic)
+{
+    struct kafka_tell_matching *m = ctx;
+    m->count++;
+    return kafka_tell_topic(m->ask, m->cluster, topic, m->err);
+}
+
+static sr_rc kafka_tell_pattern(struct sr_ask *a, struct cluster *k, const char *pattern,
+                                struct sr_error *err)
+{
+    struct kafka_tell_matching m = {.ask = a, .cluster = k, .err = err};
+    sr_rc rc = cluster_matching(k, pattern, kafka_tell_match, &m, err);
+    if (rc == SR_OK && m.count == 0) {
+        a->tell(a, SR_WARN, "no topic matches %s", pattern);
+    }
+    return rc;
+}
+
 static sr_rc kafka_tell_connected(struct sr_ask *a, struct sr_error *err)
 {
     const struct kafka_sink_conf *c = a->conf;
@@ -97,6 +123,9 @@ static sr_rc kafka_tell_connected(struct sr_ask *a, struct sr_error *err)
     sr_rc rc = cluster_open(&k, a, &c->properties, RD_KAFKA_PRODUCER, err);
     for (uint32_t i = 0; rc == SR_OK && i < c->topics.count; i++) {
         rc = kafka_tell_topic(a, &k, c->topics.item[i], err);
+    }
+    if (rc == SR_OK && c->pattern) {
+        rc = kafka_tell_pattern(a, &k, c->pattern, err);
     }
     if (rc == SR_OK && c->guarantee.index == SR_EXACTLY_ONCE) {
         rc = kafka_tell_transactional(a, c, &k, err);

@@ -112,7 +112,7 @@ def transactions_need_a_job_or_a_prefix(p):
 
 SOURCE = """
 pipeline.name: {name}
-execution.checkpointing: {{interval: 100 ms, dir: ck-{name}}}
+execution.checkpointing: {{interval: 100 ms, dir: ck-{name}.db}}
 sources:
   in:
     connector: kafka
@@ -201,3 +201,39 @@ def connect_finds_rights_that_are_missing(p):
     assert b"transactional id" in done.stdout.lower() and b"uthoriz" in done.stdout, done.stdout
     done = ok(p.run("kafka", "transactions", "list", path, *there), 1)
     assert b"__transaction_state, which this user may not" in done.stderr, done.stderr
+    p.write("client.properties", f"""# as Kafka's own tools take it
+bootstrap.servers={broker.secure}
+security.protocol = SASL_SSL
+ssl.ca.location: {broker.ca}
+sasl.mechanism=PLAIN
+sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required \\
+    username="writer" password="secret-of-writer";
+""")
+    by_file = ["kafka", "transactions", "list", "--json", "--prefix", "ops-rights", "--command-config", "client.properties"]
+    done = ok(p.run(*by_file), 1)
+    assert b"__transaction_state, which this user may not" in done.stderr, done.stderr
+    broker.allow("writer", "topic", "__transaction_state", "read")
+    assert answer(p.run(*by_file)) == []
+
+
+@test
+def connect_finds_the_topics_of_a_pattern(p):
+    broker = p.kafka()
+    broker.create("ops-pattern-a", 2)
+    broker.create("ops-pattern-b", 1)
+    path = p.write("pattern.yaml", f"""
+sources: {{in: {{connector: nexmark, events.num: 1}}}}
+transforms: {{t: {{from: in, select: [channel AS a, channel AS topic]}}}}
+sinks:
+  out:
+    from: t
+    connector: kafka
+    topic-pattern: ops-pattern-.
+    format: json
+    properties.bootstrap.servers: '{broker.bootstrap}'
+    schema: "a STRING, topic STRING METADATA FROM 'topic'"
+""")
+    out = next(r for r in answer(p.run("validate", "--connect", "--json", path))["connected"] if r.get("sink") == "out")
+    assert {f["topic"]: f["partitions"] for f in out["found"]} == {"ops-pattern-a": 2, "ops-pattern-b": 1}, out
+    shown = ok(p.run("validate", "--connect", path, "-D", "sinks.out.topic-pattern=ops-nothing-.")).stdout
+    assert b"no topic matches ops-nothing-." in shown, shown
