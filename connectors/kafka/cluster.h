@@ -22,7 +22,7 @@ sr_rc cluster_open(struct cluster *k, const struct sr_ask *a, const struct sr_pa
 /* How many partitions it has. SR_EABSENT: it is not there. */
 sr_rc cluster_topic(struct cluster *k, const char *topic, int32_t *partitions,
                     struct sr_error *err);
-/* Calls take(ctx, name) for each topic that this user sees and the pattern matches, until it answers
+/* Calls take(ctx, name) for each topic that this user sees and the pattern matches, until it says
  * something else than SR_OK. */
 sr_rc cluster_matching(struct cluster *k, const char *pattern,
                        sr_rc (*take)(void *ctx, const char *topic), void *ctx,
