@@ -59,7 +59,7 @@ def a_failed_job_ends_with_the_code_of_its_error(p):
     job = ("sources: {e: {connector: filesystem, path: in.csv, format: csv, schema: {n: INT}}}\n"
            "sinks: {o: {from: e, connector: print}}\n")
     done = ok(p.run("run", p.write("job.yaml", job)), 1)
-    assert b"the job failed: " in done.stderr and b"[SR1005]" in done.stderr, done.stderr
+    assert b"the job failed: " in done.stderr and b"[SR1017]" in done.stderr, done.stderr
     p.write("in.csv", "1\nx\n")
     done = ok(p.run("run", "job.yaml"), 1)
     assert b"[SR1009]" in done.stderr and b"SR1009: " not in done.stderr, done.stderr
