@@ -193,7 +193,7 @@ static void cast_nest(struct call *k)
     }
 }
 static const struct kernel cast_k_nest = {.run = cast_nest,
-                                          .flags = KERNEL_NULLS | KERNEL_FAILS,
+                                          .flags = KERNEL_NULLS | KERNEL_FAILS | KERNEL_ZONE,
                                           .prepare = cast_nest_prepare,
                                           .release = cast_nest_release};
 

@@ -215,7 +215,7 @@ static void cast_zoned(struct call *k)
         cast_of_zone(k);
     }
 }
-static const struct kernel cast_k_zoned = {.run = cast_zoned, .flags = KERNEL_DENSE};
+static const struct kernel cast_k_zoned = {.run = cast_zoned, .flags = KERNEL_DENSE | KERNEL_ZONE};
 
 const struct kernel *cast_time(const struct sr_type *from, const struct sr_type *to)
 {

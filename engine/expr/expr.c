@@ -364,6 +364,16 @@ bool expr_has_no_column(const struct expr *e) /* NOLINT(misc-no-recursion): EXPR
     return e->kind != EXPR_COLUMN;
 }
 
+bool expr_needs_zone(const struct expr *e) /* NOLINT(misc-no-recursion): EXPR_DEPTH_MAX */
+{
+    for (uint32_t i = 0; i < e->args; i++) {
+        if (expr_needs_zone(e->arg[i])) {
+            return true;
+        }
+    }
+    return e->kernel && (e->kernel->flags & KERNEL_ZONE);
+}
+
 static bool expr_equal_literal(const struct expr *a, const struct expr *b)
 {
     if (a->is_null || b->is_null) {

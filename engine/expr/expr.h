@@ -92,6 +92,7 @@ const struct expr *expr_coerce(struct arena *a, const struct expr *e, const stru
 
 bool expr_is_constant(const struct expr *e); /* no column, and deterministic */
 bool expr_has_no_column(const struct expr *e);
+bool expr_needs_zone(const struct expr *e);                   /* of the session */
 bool expr_is_call_of(const struct expr *e, const char *name); /* "PROCTIME" */
 bool expr_equal(const struct expr *a, const struct expr *b);
 void expr_columns(const struct expr *e, bool *used); /* sets used[column] for every column in it */

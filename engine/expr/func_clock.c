@@ -114,7 +114,8 @@ static void clock_from_unix(struct call *k)
         }
     }
 }
-static const struct kernel clock_k_from_unix = {.run = clock_from_unix, .flags = KERNEL_FAILS};
+static const struct kernel clock_k_from_unix = {.run = clock_from_unix,
+                                                .flags = KERNEL_FAILS | KERNEL_ZONE};
 
 static bool clock_bind_from_unix(struct bind_call *b)
 {
@@ -142,7 +143,8 @@ static void clock_to_unix(struct call *k)
         }
     }
 }
-static const struct kernel clock_k_to_unix = {.run = clock_to_unix, .flags = KERNEL_FAILS};
+static const struct kernel clock_k_to_unix = {.run = clock_to_unix,
+                                              .flags = KERNEL_FAILS | KERNEL_ZONE};
 
 static bool clock_bind_to_unix(struct bind_call *b)
 {

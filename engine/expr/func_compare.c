@@ -344,7 +344,7 @@ static const struct expr *compare_literal(struct arena *a, const struct expr *te
     if (test->arg[1]->kind != EXPR_LITERAL && test->arg[1]->type.is_nullable) {
         return NULL; /* the type of the whole has to tell */
     }
-    const struct expr *literal = program_fold(a, test->arg[1], "UTC");
+    const struct expr *literal = program_fold_early(a, test->arg[1]);
     bool is_same = literal->type.kind == x->type.kind ||
                    (sr_is_string(literal->type.kind) && sr_is_string(x->type.kind));
     return literal->kind == EXPR_LITERAL && !literal->is_null && is_same ? literal : NULL;

@@ -306,7 +306,7 @@ static bool json_bind_object(struct bind_call *b)
     }
     arg[0] = b->arg[0];
     for (uint32_t i = 1; i < b->args; i += 2) {
-        const struct expr *key = program_fold(b->arena, b->arg[i], "UTC");
+        const struct expr *key = program_fold_early(b->arena, b->arg[i]);
         if (!sr_is_text(key->type.kind) || key->kind != EXPR_LITERAL || key->is_null) {
             return bind_fails(b, "a key of JSON_OBJECT is a constant text");
         }

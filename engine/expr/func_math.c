@@ -191,34 +191,39 @@ static void math_round_integer(struct call *k, bool is_cut)
     }
 }
 
-/* By way of the text, as BigDecimal.valueOf(double) does it: 1.005 rounds to 1.01. False: there is
- * nothing to round, because `digits` are more than a DOUBLE has. */
-static bool math_round_text(const char *text, uint32_t len, int32_t digits, bool is_cut,
-                            double *out)
+/* One with room for all digits of a DOUBLE, before the point and behind it. */
+static int32_t math_scale_of(double v)
+{
+    double far = fabs(v);
+    return far < 1 ? DECIMAL_DIGITS_MAX : far < 1e18 ? 20 : 0;
+}
+
+/* By way of the text, as BigDecimal.valueOf(double) does it: 1.005 rounds to 1.01. *v stays
+ * where there is nothing to round, because `digits` are more than a DOUBLE has. */
+static void math_round_text(const char *text, uint32_t len, int32_t digits, bool is_cut, double *v)
 {
     int32_t scale = digits > 0 ? digits : 0;
     bool is_number;
-    decimal v = 0;
+    decimal exact = 0;
     if (digits > DECIMAL_DIGITS_MAX) {
-        return false;
+        return;
     }
     if (is_cut) { /* with all digits that the text has; parsing would round */
-        scale = 20;
-        if (!decimal_parse(text, len, scale, &v, &is_number) ||
-            !math_round_at(v, scale, digits, true, &v)) {
-            return false;
+        scale = math_scale_of(*v);
+        if (!decimal_parse(text, len, scale, &exact, &is_number) ||
+            !math_round_at(exact, scale, digits, true, &exact)) {
+            return;
         }
         if (digits >= 0 &&
             digits < scale) { /* what goes are zeros; a short number is quick below */
-            v /= decimal_power(scale - digits);
+            exact /= decimal_power(scale - digits);
             scale = digits;
         }
-    } else if (!decimal_parse(text, len, digits, &v, &is_number) ||
-               (digits < 0 && !decimal_rescale(v, digits, 0, &v))) {
-        return false;
+    } else if (!decimal_parse(text, len, digits, &exact, &is_number) ||
+               (digits < 0 && !decimal_rescale(exact, digits, 0, &exact))) {
+        return;
     }
-    *out = decimal_to_double(v, scale);
-    return true;
+    *v = decimal_to_double(exact, scale);
 }
 
 static void math_round_f64(struct call *k, bool is_cut)
@@ -234,8 +239,9 @@ static void math_round_f64(struct call *k, bool is_cut)
             call_fail(k, r, "%.*s cannot be rounded", (int)len, text);
         } else if (digits < -DECIMAL_DIGITS_MAX) {
             to[r] = 0;
-        } else if (!math_round_text(text, len, digits, is_cut, &to[r])) {
+        } else {
             to[r] = a[r];
+            math_round_text(text, len, digits, is_cut, &to[r]);
         }
     }
 }

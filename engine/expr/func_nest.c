@@ -261,7 +261,7 @@ static bool nest_bind_item(struct bind_call *b)
     } else if (t->kind != SR_ARRAY || !sr_is_integer(b->arg[1]->type.kind)) {
         return false;
     }
-    const struct expr *known = program_fold(b->arena, b->arg[1], "UTC");
+    const struct expr *known = program_fold_early(b->arena, b->arg[1]);
     if (t->kind == SR_ARRAY && known->kind == EXPR_LITERAL && !known->is_null &&
         known->value.i < 1) {
         return bind_fails(b, "elements of an ARRAY are numbered from 1, not %lld",

@@ -44,7 +44,8 @@ enum {
     KERNEL_FAILS = 1u << 1, /* call_fail may be called */
     KERNEL_NULLS = 1u << 2, /* does NULLs itself; result bits are all set when it runs */
     KERNEL_OTHER = 1u << 3, /* not a function of its arguments alone (CURRENT_TIMESTAMP) */
-    KERNEL_FIRST = 1u << 4  /* only argument 0 is a column: prepare reads the others, literals */
+    KERNEL_FIRST = 1u << 4, /* only argument 0 is a column: prepare reads the others, literals */
+    KERNEL_ZONE = 1u << 5   /* the session's time zone counts: call_zone */
 };
 
 struct kernel {

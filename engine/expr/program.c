@@ -590,6 +590,11 @@ const struct expr *program_fold(struct arena *a, const struct expr *e, const cha
     return folded;
 }
 
+const struct expr *program_fold_early(struct arena *a, const struct expr *e)
+{
+    return expr_needs_zone(e) ? e : program_fold(a, e, NULL);
+}
+
 /* x'00ff', as SQL writes bytes. */
 static void program_bytes_text(struct arena *a, const char *bytes, uint32_t len,
                                struct program_text *out)

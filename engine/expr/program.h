@@ -61,5 +61,7 @@ sr_rc program_constant(struct arena *a, const struct expr *e, const char *time_z
                        const struct sr_host *host, struct program_text *out, struct sr_error *err);
 /* A constant folded to a literal; e itself when it is none or when computing it fails. */
 const struct expr *program_fold(struct arena *a, const struct expr *e, const char *time_zone);
+/* The same where the session's time zone is not known: what hangs on it stays e. */
+const struct expr *program_fold_early(struct arena *a, const struct expr *e);
 
 #endif

@@ -62,17 +62,19 @@ transforms:
     from: s
     select: [id, CAST(t AS TIMESTAMP_LTZ(3)) AS z, "DATE_FORMAT(TO_TIMESTAMP_LTZ(0), 'yyyy-MM-dd HH:mm') AS f",
              FROM_UNIXTIME(0) AS u, CAST(CAST(t AS TIMESTAMP_LTZ(3)) AS STRING) AS c, UNIX_TIMESTAMP(CAST(t AS STRING)) AS x,
-             CAST(FLOOR(TO_TIMESTAMP_LTZ(0) TO DAY) AS STRING) AS d, "TO_TIMESTAMP_LTZ(0) < TIMESTAMP '1970-01-01 00:00:00' AS b"]
+             CAST(FLOOR(TO_TIMESTAMP_LTZ(0) TO DAY) AS STRING) AS d, "TO_TIMESTAMP_LTZ(0) < TIMESTAMP '1970-01-01 00:00:00' AS b",
+             "CAST(t AS TIMESTAMP_LTZ(3)) IN (TIMESTAMP '2020-07-01 12:00:00', TIMESTAMP '2020-07-01 16:00:00') AS i",
+             "'1969-12-31 19:00:00' IN (FROM_UNIXTIME(0), 'x', 'y') AS k"]
 sinks:
   out: {from: calc, connector: filesystem, path: out.json, format: json}
 """
     ok(p.run("run", p.write("job.yaml", job)))
     rows = sorted((json.loads(line) for line in (p.dir / "out.json").read_text().splitlines()), key=lambda r: r["id"])
-    same = {"f": "1969-12-31 19:00", "u": "1969-12-31 19:00:00", "d": "1969-12-31 00:00:00.000", "b": True}
+    same = {"f": "1969-12-31 19:00", "u": "1969-12-31 19:00:00", "d": "1969-12-31 00:00:00.000", "b": True, "k": True}
     assert rows == [
-        {"id": 0, "z": "2020-07-01 16:00:00Z", "c": "2020-07-01 12:00:00.000", "x": 1593619200, **same},
-        {"id": 1, "z": "2020-03-08 07:30:00Z", "c": "2020-03-08 03:30:00.000", "x": 1583652600, **same},
-        {"id": 2, "z": "2020-11-01 05:30:00Z", "c": "2020-11-01 01:30:00.000", "x": 1604212200, **same}], rows
+        {"id": 0, "z": "2020-07-01 16:00:00Z", "i": True, "c": "2020-07-01 12:00:00.000", "x": 1593619200, **same},
+        {"id": 1, "z": "2020-03-08 07:30:00Z", "i": False, "c": "2020-03-08 03:30:00.000", "x": 1583652600, **same},
+        {"id": 2, "z": "2020-11-01 05:30:00Z", "i": False, "c": "2020-11-01 01:30:00.000", "x": 1604212200, **same}], rows
     done = ok(p.run("run", p.write("bad.yaml", job.replace("New_York", "Old_York"))), 3)
     assert b"bad.yaml:2:" in done.stderr and b"no time zone 'America/Old_York'" in done.stderr, done.stderr
 
@@ -190,3 +192,12 @@ def a_text_that_would_be_too_long_is_a_fault_and_no_shorter_text(p):
         assert b"would be longer than 67108864 bytes" in ok(p.run("eval", text), 1).stderr, text
     # Towards the beginning of a long text it is looked at once, and not from its start for each character.
     assert ok(p.run("eval", "INSTR(REPEAT('ab', 3000000), 'b', -1, 2)")).stdout == b"5999998\n"
+
+
+@test
+def a_double_is_cut_by_its_digits_however_far_they_are_from_the_point(p):
+    """TRUNCATE of very small and very large DOUBLEs; none of them is rounded on the way."""
+    for number, digits, want in (("9.9999999999999991E-6", 5, "0.0"), ("1.5E-24", 24, "1.0E-24"),
+                                 ("1.23456789E24", -20, "1.2345E24"), ("-123.999", -1, "-120.0")):
+        done = ok(p.run("eval", f"TRUNCATE(CAST('{number}' AS DOUBLE), {digits})"))
+        assert done.stdout.decode() == want + "\n", (number, digits, done.stdout)
