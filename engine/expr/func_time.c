@@ -360,11 +360,11 @@ static void time_write(struct call *k, uint32_t r, struct sr_instant v)
     uint32_t len;
     const char *why = NULL;
     if (!time_format_use(k, 1, r)) {
-        call_fail(k, r, "'%s' is not a pattern of DATE_FORMAT", time_format_source(k->state));
+        call_fail(k, r, "'%.60s' is not a pattern of DATE_FORMAT", time_format_source(k->state));
     } else if (time_format_write(k->state, v, text, &len, &why)) {
         call_text(k, r, text, len);
     } else {
-        call_fail(k, r, "DATE_FORMAT cannot write '%s': %s", time_format_source(k->state), why);
+        call_fail(k, r, "DATE_FORMAT cannot write '%.60s': %s", time_format_source(k->state), why);
     }
 }
 

@@ -192,6 +192,8 @@ def a_text_that_would_be_too_long_is_a_fault_and_no_shorter_text(p):
         assert b"would be longer than 67108864 bytes" in ok(p.run("eval", text), 1).stderr, text
     # Towards the beginning of a long text it is looked at once, and not from its start for each character.
     assert ok(p.run("eval", "INSTR(REPEAT('ab', 3000000), 'b', -1, 2)")).stdout == b"5999998\n"
+    done = ok(p.run("eval", "DATE_FORMAT(TIMESTAMP '2020-01-01 00:00:00', REPEAT('E', 3000))"), 1)
+    assert b"is not a pattern of DATE_FORMAT" in done.stderr, done.stderr
 
 
 @test
