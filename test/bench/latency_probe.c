@@ -6,9 +6,12 @@
  * First every key once, as fast as the job takes them; then RATE rows a second of random keys, each
  * with a number that comes back in the row that it changes. Beside it, a byte is sent to
  * another process and back, every millisecond: a yardstick for what the machine does to those who
- * only wait. Prints one line of JSON: median, 99.9 % and maximum of the times of rows and bytes
- * in milliseconds; how many rows waited how long (below 1 ms, 2, 4 ...); and the most that a row
- * waited beyond the slowest byte that was on its way meanwhile. Then lets the job end. */
+ * only wait. Prints a line of JSON: median, 99.9 % and maximum of the times of rows and bytes in
+ * milliseconds; how many rows waited how long (below 1 ms, 2, 4 ...); the most that a row
+ * waited beyond the slowest byte that was on its way meanwhile; and the most that one waited apart
+ * from the time in which a worker of the job, or the probe, wanted a core and had none (the kernel
+ * counts that: schedstat). Then lets the job end. */
+#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -26,9 +29,13 @@
 
 #define BYTES_MAX 2000000u
 #define BUCKETS   12u
+#define SEEN_MAX  16u /* threads whose wait for a core is looked at */
 
-/* The yardstick's bytes. */
+/* The yardstick's bytes; when each was sent, how long each thread had waited for a core so far. */
 struct echo {
+    int seen[SEEN_MAX]; /* schedstat of a thread */
+    uint32_t seens;
+    int64_t *starved_us[SEEN_MAX]; /* by byte */
     int to, from;
     pid_t other;
     pthread_t thread;
@@ -185,11 +192,50 @@ static void ask(struct probe *p)
 
 /* --- The yardstick ---------------------------------------------------------------------------- */
 
+static int64_t starved_us(int schedstat)
+{
+    char text[128] = "", *behind = text; /* nanoseconds that it ran, that it wanted to, ... */
+    if (pread(schedstat, text, sizeof(text) - 1, 0) < 1) return 0;
+    (void)strtoull(text, &behind, 10);
+    return (int64_t)(strtoull(behind, NULL, 10) / 1000);
+}
+
+static void see(struct echo *e, long process, long thread)
+{
+    char path[96];
+    (void)snprintf(path, sizeof(path), "/proc/%ld/task/%ld/schedstat", process, thread);
+    int fd = e->seens < SEEN_MAX ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (fd < 0) return;
+    e->starved_us[e->seens] = calloc(BYTES_MAX, sizeof(int64_t));
+    e->seen[e->seens++] = fd;
+}
+
+/* The workers of the job, by their names, and the probe itself. */
+static void see_all(struct echo *e, pid_t job)
+{
+    char path[96], name[32];
+    (void)snprintf(path, sizeof(path), "/proc/%ld/task", (long)job);
+    DIR *threads = opendir(path);
+    for (struct dirent *d = threads ? readdir(threads) : NULL; d; d = readdir(threads)) {
+        long thread = strtol(d->d_name, NULL, 10);
+        (void)snprintf(path, sizeof(path), "/proc/%ld/task/%ld/comm", (long)job, thread);
+        int fd = thread > 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+        ssize_t n = fd >= 0 ? read(fd, name, sizeof(name)) : 0;
+        if (n > 6 && strncmp(name, "worker", 6) == 0) see(e, job, thread);
+        if (fd >= 0) close(fd);
+    }
+    if (threads) closedir(threads);
+    see(e, getpid(), getpid());
+}
+
 static void *echo_run(void *arg)
 {
     struct echo *e = arg;
     while (!e->is_over && e->count < BYTES_MAX) {
         int64_t sent = now_us();
+        for (uint32_t i = 0; i < e->seens; i++) {
+            e->starved_us[i][e->count] = starved_us(e->seen[i]);
+        }
         char byte = 0;
         if (write(e->to, &byte, 1) != 1 || read(e->from, &byte, 1) != 1) break;
         e->sent_us[e->count] = sent;
@@ -200,9 +246,10 @@ static void *echo_run(void *arg)
     return NULL;
 }
 
-static void echo_start(struct echo *e)
+static void echo_start(struct echo *e, pid_t job)
 {
     int in[2], out[2];
+    see_all(e, job);
     if (pipe(in) != 0 || pipe(out) != 0) abort();
     e->sent_us = calloc(BYTES_MAX, sizeof(int64_t));
     e->waited_us = calloc(BYTES_MAX, sizeof(int64_t));
@@ -246,6 +293,37 @@ static int64_t echo_beyond(const struct echo *e, const struct probe *p)
         }
         int64_t beyond = p->waited_us[i] - slowest;
         most = beyond > most ? beyond : most;
+    }
+    return most;
+}
+
+/* How long the thread that waited most for a core did so, between the bytes sent around a row. */
+static int64_t echo_starved(const struct echo *e, uint32_t from, uint32_t to)
+{
+    int64_t most = 0;
+    for (uint32_t i = 0; i < e->seens; i++) {
+        int64_t us = e->starved_us[i][to] - e->starved_us[i][from];
+        most = us > most ? us : most;
+    }
+    return most;
+}
+
+/* The most that a row waited while nobody wanted for a core. */
+static int64_t echo_own(const struct echo *e, const struct probe *p)
+{
+    int64_t most = 0;
+    uint32_t from = 0;
+    for (uint64_t i = 0; i < p->probes && e->count > 0; i++) {
+        int64_t begin = p->sent_us[i], end = begin + p->waited_us[i];
+        while (from + 1 < e->count && e->sent_us[from + 1] <= begin) {
+            from++;
+        }
+        uint32_t to = from;
+        while (to + 1 < e->count && e->sent_us[to] < end) {
+            to++;
+        }
+        int64_t own = p->waited_us[i] - echo_starved(e, from, to);
+        most = own > most ? own : most;
     }
     return most;
 }
@@ -295,14 +373,14 @@ int main(int argc, char **argv)
     start(&p, argv + 4);
     fill(&p);
     settle(&p);
-    echo_start(&e);
+    echo_start(&e, p.job);
     ask(&p);
     echo_stop(&e);
-    int64_t beyond = echo_beyond(&e, &p);
+    int64_t beyond = echo_beyond(&e, &p), own = echo_own(&e, &p);
     printf("{");
     tell("rows", p.waited_us, p.probes);
     tell("bytes", e.waited_us, e.count);
-    printf("\"beyond\": %.3f}\n", (double)beyond / 1000);
+    printf("\"beyond\": %.3f, \"own\": %.3f}\n", (double)beyond / 1000, (double)own / 1000);
     fflush(stdout);
     close(p.to);
     while (hear(&p) || waitpid(p.job, NULL, WNOHANG) == 0) {
