@@ -195,7 +195,7 @@ class Case:
         if kind == "late":
             self.proxy.hold(self.r.choice((1, 2, 3, 4)))
         child = self.start(point)
-        code = self.waits(child, 0.05 + self.r.random() * (1.4 if point else 1.0))
+        code = self.waits(child, 3 if kind == "point" else 0.05 + self.r.random() * (1.4 if point else 1.0))
         if code == -signal.SIGKILL:
             self.hit()
         elif code is not None:
