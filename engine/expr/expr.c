@@ -264,7 +264,23 @@ const struct expr *bind_sub(struct bind_call *b, const char *name, const struct 
     return e;
 }
 
-/* Between text and TIMESTAMP_LTZ stands the TIMESTAMP that the clock of the session shows. */
+/* The type with TIMESTAMP for TIMESTAMP_LTZ wherever it is inside. False: out of memory. */
+/* NOLINTNEXTLINE(misc-no-recursion): down a type: TYPE_DEPTH_MAX */
+static bool expr_local_type(struct arena *a, struct sr_type *t)
+{
+    t->kind = t->kind == SR_TIMESTAMP_LTZ ? SR_TIMESTAMP : t->kind;
+    struct sr_field *child = arena_array(a, t->children + 1, sizeof(*child));
+    bool is_good = child != NULL;
+    for (uint32_t i = 0; i < t->children && is_good; i++) {
+        child[i] = t->child[i];
+        is_good = expr_local_type(a, &child[i].type);
+    }
+    t->child = t->children > 0 ? child : NULL;
+    return is_good;
+}
+
+/* Between text and TIMESTAMP_LTZ stands the TIMESTAMP that the clock of the session shows; between
+ * text and what holds one, the same with TIMESTAMP. */
 /* NOLINTNEXTLINE(misc-no-recursion): once */
 static const struct expr *expr_through_local(struct arena *a, const struct expr *e,
                                              const struct sr_type *to, bool is_try,
@@ -272,6 +288,14 @@ static const struct expr *expr_through_local(struct arena *a, const struct expr 
 {
     bool is_written = e->type.kind == SR_TIMESTAMP_LTZ && sr_is_text(to->kind);
     bool is_read = to->kind == SR_TIMESTAMP_LTZ && sr_is_text(e->type.kind);
+    struct sr_type inner = e->type;
+    if (sr_is_nested(inner.kind) && sr_is_text(to->kind) && !inner.class_name) {
+        if (!expr_local_type(a, &inner)) {
+            (void)error_set(err, SR_ENOMEM, "out of memory");
+            return NULL;
+        }
+        return expr_cast(a, e, &inner, false, err);
+    }
     if (!is_written && !is_read) {
         return e;
     }

@@ -64,13 +64,15 @@ transforms:
              FROM_UNIXTIME(0) AS u, CAST(CAST(t AS TIMESTAMP_LTZ(3)) AS STRING) AS c, UNIX_TIMESTAMP(CAST(t AS STRING)) AS x,
              CAST(FLOOR(TO_TIMESTAMP_LTZ(0) TO DAY) AS STRING) AS d, "TO_TIMESTAMP_LTZ(0) < TIMESTAMP '1970-01-01 00:00:00' AS b",
              "CAST(t AS TIMESTAMP_LTZ(3)) IN (TIMESTAMP '2020-07-01 12:00:00', TIMESTAMP '2020-07-01 16:00:00') AS i",
-             "'1969-12-31 19:00:00' IN (FROM_UNIXTIME(0), 'x', 'y') AS k"]
+             "'1969-12-31 19:00:00' IN (FROM_UNIXTIME(0), 'x', 'y') AS k",
+             "CAST(ARRAY[TO_TIMESTAMP_LTZ(0)] AS STRING) AS l"]
 sinks:
   out: {from: calc, connector: filesystem, path: out.json, format: json}
 """
     ok(p.run("run", p.write("job.yaml", job)))
     rows = sorted((json.loads(line) for line in (p.dir / "out.json").read_text().splitlines()), key=lambda r: r["id"])
-    same = {"f": "1969-12-31 19:00", "u": "1969-12-31 19:00:00", "d": "1969-12-31 00:00:00.000", "b": True, "k": True}
+    same = {"f": "1969-12-31 19:00", "u": "1969-12-31 19:00:00", "d": "1969-12-31 00:00:00.000", "b": True, "k": True,
+            "l": "[1969-12-31 19:00:00.000]"}
     assert rows == [
         {"id": 0, "z": "2020-07-01 16:00:00Z", "i": True, "c": "2020-07-01 12:00:00.000", "x": 1593619200, **same},
         {"id": 1, "z": "2020-03-08 07:30:00Z", "i": False, "c": "2020-03-08 03:30:00.000", "x": 1583652600, **same},
