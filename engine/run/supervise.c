@@ -258,6 +258,12 @@ static void supervise_take_carry(struct supervise *s)
     (void)snprintf(s->shown.first_cause, sizeof(s->shown.first_cause), "%s", c->first_cause);
 }
 
+/* Is it that a sink's target is in use, before the first row was read? Words of sinks begin so. */
+static bool supervise_waits_for_target(const struct supervise *s, const struct sr_error *why)
+{
+    return !s->has_run && why->rc == SR_EBUSY && strncmp(why->words, "sink '", 6) == 0;
+}
+
 /* Is the failure of a kind that passes, as when a sink waits for its target, and is there time left
  * to wait? *delay_us: how long. Checkpoints that fail are counted otherwise. */
 static bool supervise_waits_out(struct supervise *s, uint32_t region, const struct sr_error *why,
@@ -266,8 +272,9 @@ static bool supervise_waits_out(struct supervise *s, uint32_t region, const stru
     struct supervise_patience *p = &s->patience;
     bool is_start = s->phase == PHASE_STARTING || region != CREW_ALL;
     bool may_pass = why->rc == SR_ENOSPC || why->rc == SR_EBUSY;
-    /* Before the first row was read a target in use is waited for whatever the strategy is. */
-    bool is_untouched = !s->has_run && why->rc == SR_EBUSY;
+    /* Before the first row was read a target in use is waited for whatever the strategy is; what a
+     * source needs may be another job's for as long as that runs. */
+    bool is_untouched = supervise_waits_for_target(s, why);
     bool may_again = s->has_run && s->restart.strategy != RESTART_NONE && supervise_can_rewind(s);
     if (!is_start || !may_pass || !(is_untouched || may_again)) return false;
     if (p->delay_us == 0 || p->shown != s->shown.checkpoints_shown) {
@@ -293,7 +300,7 @@ static void supervise_await(struct supervise *s, uint32_t region, const struct s
         regions_lay_down(s, region, why, resume_us);
         return;
     }
-    if (!s->has_run && why->rc == SR_EBUSY) {
+    if (supervise_waits_for_target(s, why)) {
         env_log(s->env, SR_WARN, "job", "waits to begin: %.*s", line, why->words);
     } else {
         env_log(s->env, SR_LOG_ERROR, "job", "failed, restart in %lld ms: %.*s", ms, line,
