@@ -430,5 +430,8 @@ sr_rc producer_is_sound(const struct producer *p, struct sr_error *err)
 {
     rd_kafka_resp_err_t e =
         (rd_kafka_resp_err_t)atomic_load_explicit(&p->client.fatal, memory_order_relaxed);
-    return e ? client_fail(&p->client, err, e, "kafka: the producer ended") : SR_OK;
+    sr_rc rc = e ? client_fail(&p->client, err, e, "kafka: the producer ended") : SR_OK;
+    /* A transaction that was timed out looks like one whose id another producer took. */
+    err->rc = rc == SR_EFENCED ? SR_EIO : err->rc;
+    return rc == SR_EFENCED ? SR_EIO : rc;
 }
