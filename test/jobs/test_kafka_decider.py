@@ -10,12 +10,12 @@ from harness import SIGKILL, ok, test, wait_for
 ROWS = 3000
 
 
-def job(p, broker, name, sink="", top="", rows=ROWS, topic=None, rate=0, bootstrap=None):
+def job(p, broker, name, sink="", top="", rows=ROWS, topic=None, rate=0, bootstrap=None, pause=0):
     """The numbers from 0 on, from a file, into a topic, in the order of the file."""
     p.write(f"{name}.csv", "".join(f"{i}\n" for i in range(rows)))
     return p.write(f"{name}.yaml", f"""
 pipeline.name: {name}
-execution.checkpointing: {{interval: 100 ms, dir: ck-{name}}}
+execution.checkpointing: {{interval: 100 ms, min-pause: {pause} ms, dir: ck-{name}}}
 {top}
 sources:
   events:
@@ -202,7 +202,7 @@ def pending(p, broker, name, point, before=lambda: None):
     """A run that was killed at a point of its third decision, and the consumer group with the marker deleted."""
     broker.create(name, 1)
     before()
-    path = job(p, broker, name, rate=3000)
+    path = job(p, broker, name, rate=1000, pause=200)  # so that each transaction has rows, also where there is no time
     ok(p.run("run", path, env={"STREAMRUN_REHEARSE": f"{point}:3"}), -SIGKILL)
     listed = ok(p.run("checkpoints", "list", f"ck-{name}")).stdout
     assert b"pending" in listed, listed
