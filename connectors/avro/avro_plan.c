@@ -97,6 +97,37 @@ static bool avro_plan_children(struct avro_plan *p, uint32_t children)
 static bool avro_plan_make(struct avro_planner *k, struct avro_plan *p, const char *name,
                            const struct avro_node *n, const struct sr_type *t);
 
+static void avro_plan_done(struct avro_plan *p);
+
+/* Would the column read what is written to the branch? */
+/* NOLINTNEXTLINE(misc-no-recursion) */
+static bool avro_plan_reads_back(const struct avro_plan *p, const struct avro_node *n)
+{
+    char why[160] = "";
+    struct avro_planner reading = {false, why};
+    struct avro_plan child = {.column = AVRO_NO_COLUMN};
+    bool reads = avro_plan_make(&reading, &child, p->name, n, p->type);
+    avro_plan_done(&child);
+    return reads;
+}
+
+/* A value goes to the first branch that fits: of [long, int] an INT to the one that it is read from
+ * again. */
+/* NOLINTNEXTLINE(misc-no-recursion) */
+static void avro_plan_prefer(struct avro_plan *p)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < p->children; i++) {
+        const struct avro_node *n = p->node->child[i].type;
+        struct avro_plan *one = &p->child[i];
+        one->reads_back = n->kind == AVRO_NULL || (one->fits && avro_plan_reads_back(p, n));
+        any = any || (n->kind != AVRO_NULL && one->reads_back);
+    }
+    for (uint32_t i = 0; any && i < p->children; i++) {
+        p->child[i].fits = p->child[i].reads_back;
+    }
+}
+
 /* NOLINTNEXTLINE(misc-no-recursion) */
 static bool avro_plan_union(struct avro_planner *k, struct avro_plan *p)
 {
@@ -117,6 +148,9 @@ static bool avro_plan_union(struct avro_planner *k, struct avro_plan *p)
         p->child[i].fits = avro_plan_make(&quiet, &p->child[i], p->name, n, p->type);
         p->child[i].node = n;
         any = any || p->child[i].fits;
+    }
+    if (k->is_write) {
+        avro_plan_prefer(p);
     }
     if (!any && !k->why[0] && why[0]) {
         (void)snprintf(k->why, 160, "%s", why);

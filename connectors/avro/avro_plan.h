@@ -17,6 +17,7 @@ struct avro_plan {
     const char *name;           /* of the column, for words */
     uint32_t column;            /* of a record's field: where it stands; AVRO_NO_COLUMN: nowhere */
     bool fits;                  /* false: a branch of a union that has no place in the column */
+    bool reads_back;            /* of a branch that is written: the column would read it */
     uint32_t children;          /* fields, branches, the element, or the value of a map */
     struct avro_plan *child;
     uint32_t absents; /* of a record that is read: columns that have no field */

@@ -194,6 +194,12 @@ START_TEST(a_schema_of_another_is_resolved_by_names)
     ck_assert(!avro_read_row(k.reads, &k.rows, (const uint8_t *)"\x00\x02x", 3, &fault));
     ck_assert_str_eq(fault.why, "column 'u': a branch of the union does not fit the column");
     kit_close(&k);
+    /* An INT fits a long too, but is not read from one. */
+    kit_open(&k, "i INT",
+             "{\"type\":\"record\",\"name\":\"R\",\"fields\":[{\"name\":\"i\","
+             "\"type\":[\"long\",\"null\",\"int\"]}]}");
+    kit_check(&k, "\x04\x05", 2, "-3", true);
+    kit_close(&k);
 }
 END_TEST
 
