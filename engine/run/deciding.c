@@ -140,10 +140,14 @@ static sr_rc deciding_carry_out(struct supervise *s, bool is_kept, struct sr_err
     }
     if (rc != SR_OK) return rc;
     k->decided = is_kept ? m->checkpoint : k->note.previous;
+    bool is_untold = k->marker.lineage == 0 && k->note.evidence.len == 0;
     env_log(s->env, SR_INFO, "checkpoints",
             "checkpoint %llu was pending: its transaction was %s; the job goes on from checkpoint "
             "%llu",
-            (unsigned long long)m->checkpoint, is_kept ? "committed" : "not committed",
+            (unsigned long long)m->checkpoint,
+            is_kept     ? "committed"
+            : is_untold ? "without a row"
+                        : "not committed",
             (unsigned long long)k->decided);
     k->step = k->marker.lineage == 0 ? DECIDING_BASE : DECIDING_SETTLED;
     return SR_OK;

@@ -198,11 +198,11 @@ def a_store_of_another_time_is_refused(p):
     assert numbers(broker, "copied") == list(range(ROWS))
 
 
-def pending(p, broker, name, point, before=lambda: None):
+def pending(p, broker, name, point, before=lambda: None, rate=1000, rows=ROWS):
     """A run that was killed at a point of its third decision, and the consumer group with the marker deleted."""
     broker.create(name, 1)
     before()
-    path = job(p, broker, name, rate=1000, pause=200)  # so that each transaction has rows, also where there is no time
+    path = job(p, broker, name, rate=rate, rows=rows, pause=200)  # so that each transaction has rows, also where there is no time
     ok(p.run("run", path, env={"STREAMRUN_REHEARSE": f"{point}:3"}), -SIGKILL)
     listed = ok(p.run("checkpoints", "list", f"ck-{name}")).stdout
     assert b"pending" in listed, listed
@@ -221,6 +221,16 @@ def a_row_tells_when_the_marker_is_gone(p):
         done = ok(p.run("run", path, "--continue", "--log-level", "INFO"))
         assert b"was pending: its transaction was " + fate in done.stderr, done.stderr
         assert numbers(broker, name) == list(range(ROWS)), name
+
+
+@test
+def a_transaction_without_rows_needs_nobody_to_tell(p):
+    broker = p.kafka()
+    path = pending(p, broker, "rowless", "run: decided", rate=1, rows=2)
+    done = ok(p.run("run", path, "--continue", "--log-level", "INFO"))
+    without = b"was pending: its transaction was without a row; the job goes on from checkpoint 2" in done.stderr
+    assert without or b"was pending: its transaction was committed" in done.stderr, done.stderr  # the second row was early
+    assert numbers(broker, "rowless") == [0, 1]
 
 
 @test
