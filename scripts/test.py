@@ -112,10 +112,11 @@ def suite(build, name, **env):
 
 
 def stage_install():
-    run(["test/kit/librdkafka.py", "prepare"], "build-test.librdkafka.log")  # where it cannot be had, its tests are skipped
     found = add(checked(["scripts/install", "build", "demo", "test"], "build-test.install.log"),
                 checked(["test/kit/kafka.py", "prepare"], "build-test.kafka.log"))
-    run(["test/kit/registry.py", "prepare"], "build-test.registry.log")  # by what was installed; else as librdkafka
+    # by what was installed; where they cannot be had, their tests are skipped
+    run(["test/kit/librdkafka.py", "prepare"], "build-test.librdkafka.log")
+    run(["test/kit/registry.py", "prepare"], "build-test.registry.log")
     return found
 
 
