@@ -125,6 +125,12 @@ static const char *place_safe(struct arena *a, const char *name)
     return safe ? arena_text_n(a, safe, len) : NULL;
 }
 
+static bool place_has_end(const char *file, enum replay_at at)
+{
+    size_t len = strlen(file), end = strlen(place_ends[at]);
+    return len > end && strcmp(file + len - end, place_ends[at]) == 0;
+}
+
 const char *replay_place_file(struct arena *a, const struct job *job, const struct replay_place *p)
 {
     const char *step = place_safe(a, job->step[p->step].name.text);
@@ -145,6 +151,7 @@ bool replay_place_find(struct arena *a, const struct job *job, const char *file,
         struct replay_place p = {.step = i % steps};
         p.at = kind < REPLAY_BRANCH ? (enum replay_at)kind : REPLAY_BRANCH;
         p.source = kind < REPLAY_BRANCH ? 0 : kind - REPLAY_BRANCH;
+        if (!place_has_end(file, p.at)) continue;
         const char *name = replay_place_file(a, job, &p);
         if (!name || strcmp(name, file) != 0) continue;
         *out = p;
@@ -187,8 +194,7 @@ static bool place_of_replay(struct arena *a, const struct job *job, const char *
     const char *name = strrchr(split, '/');
     bool is_one = false;
     for (uint32_t at = 0; name && strstr(split, ".replay-") && at < REPLAY_PLACES; at++) {
-        size_t len = strlen(name), end = strlen(place_ends[at]);
-        is_one = is_one || (len > end && strcmp(name + len - end, place_ends[at]) == 0);
+        is_one = is_one || place_has_end(name, (enum replay_at)at);
     }
     if (!is_one) return false;
     if (replay_place_find(a, job, name + 1, out)) return true;

@@ -217,17 +217,13 @@ static sr_rc compare_split(struct compare_work *w, uint32_t side, const char *ui
 static sr_rc compare_splits(struct compare_work *w, uint32_t side, const struct manifest_part *p,
                             struct sr_error *err)
 {
-    struct bytes_in in = bytes_in(p->bytes, p->len);
-    if (strcmp(p->name, "splits") == 0) (void)bytes_get_u64(&in); /* the watermark */
-    uint32_t count = bytes_get_u32(&in);
-    sr_rc rc = in.is_broken ? SR_ECORRUPT : SR_OK;
-    for (uint32_t i = 0; i < count && rc == SR_OK; i++) {
-        struct split k;
-        rc = split_get(&in, &k);
-        if (rc != SR_OK) break;
-        rc = compare_split(w, side, p->uid, &k);
-        split_done(&k);
+    struct split_list list = {.count = 0};
+    int64_t watermark;
+    sr_rc rc = splits_read(p, &list, &watermark);
+    for (uint32_t i = 0; i < list.count && rc == SR_OK; i++) {
+        rc = compare_split(w, side, p->uid, &list.item[i]);
     }
+    split_list_done(&list);
     return rc == SR_OK ? rc : error_set(err, rc, "the splits of %s cannot be read", p->uid);
 }
 
@@ -276,7 +272,7 @@ static sr_rc compare_side(struct compare_work *w, uint32_t side, struct sr_error
         const struct manifest_part *p = &m->part[i];
         if (strcmp(p->name, MANIFEST_STATE) == 0) {
             rc = compare_maps(w, p, err);
-        } else if (strcmp(p->name, "splits") == 0 || strcmp(p->name, "waiting") == 0) {
+        } else if (splits_is_part(p, p->uid)) {
             rc = compare_splits(w, side, p, err);
         } else {
             rc = compare_add_part(w, p->uid, p->name, err);

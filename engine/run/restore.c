@@ -23,8 +23,7 @@ static bool restore_is_claimed(const struct plan *p, const struct manifest_part 
     for (uint32_t i = 0; i < p->nodes; i++) {
         const struct plan_node *n = &p->node[i];
         if (strcmp(n->uid, part->uid) != 0) continue;
-        bool is_source = strcmp(part->name, "splits") == 0 || strcmp(part->name, "waiting") == 0;
-        if (is_source && n->kind == PLAN_SOURCE) return true;
+        if (splits_is_part(part, n->uid) && n->kind == PLAN_SOURCE) return true;
         if (strcmp(part->name, "notes") == 0 && n->kind == PLAN_SINK) return true;
         if (strcmp(part->name, MANIFEST_STATE) == 0 && n->kind == PLAN_OP && n->op->is_keyed)
             return true;
@@ -63,10 +62,9 @@ static sr_rc restore_source(struct crew *c, uint32_t node, const struct manifest
     int64_t lowest = SR_WATERMARK_END;
     for (uint32_t i = 0; i < m->parts; i++) {
         const struct manifest_part *p = &m->part[i];
-        bool is_pool = restore_is_part(p, n->uid, "waiting");
-        if (!is_pool && !restore_is_part(p, n->uid, "splits")) continue;
+        if (!splits_is_part(p, n->uid)) continue;
         int64_t ms;
-        sr_rc rc = source_load(c->pool[node], is_pool, p->bytes, p->len, &ms);
+        sr_rc rc = splits_restore(c->pool[node], p, &ms);
         if (rc != SR_OK) {
             return error_set(err, rc, "state of source '%s' (%s) cannot be read", n->uid, p->name);
         }

@@ -77,18 +77,3 @@ void source_acknowledge(struct source *s, uint64_t n)
     }
     source_free_acks(s, count);
 }
-
-sr_rc source_load(struct splits *pool, bool is_pool, const void *bytes, size_t len,
-                  int64_t *watermark)
-{
-    struct bytes_in in = bytes_in(bytes, len);
-    *watermark = is_pool ? SR_WATERMARK_END : (int64_t)bytes_get_u64(&in);
-    uint32_t count = bytes_get_u32(&in);
-    for (uint32_t i = 0; i < count; i++) {
-        struct split k;
-        sr_rc rc = split_get(&in, &k);
-        if (rc == SR_OK) rc = splits_restore(pool, &k);
-        if (rc != SR_OK) return rc;
-    }
-    return in.is_broken || in.at != in.end ? SR_ECORRUPT : SR_OK;
-}

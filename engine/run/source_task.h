@@ -139,9 +139,4 @@ sr_rc source_save(struct source *s, uint64_t checkpoint, struct sr_out *splits,
 /* Checkpoint n was shown. */
 void source_acknowledge(struct source *s, uint64_t n);
 
-/* From the parts of a checkpoint: splits into the pool; the watermark told by a subtask that was
- * not idle, else SR_WATERMARK_END. */
-sr_rc source_load(struct splits *pool, bool is_pool, const void *bytes, size_t len,
-                  int64_t *watermark);
-
 #endif

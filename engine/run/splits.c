@@ -93,6 +93,27 @@ void split_list_done(struct split_list *l)
     *l = (struct split_list){.count = 0};
 }
 
+bool splits_is_part(const struct manifest_part *p, const char *uid)
+{
+    return strcmp(p->uid, uid) == 0 &&
+           (strcmp(p->name, "splits") == 0 || strcmp(p->name, "waiting") == 0);
+}
+
+sr_rc splits_read(const struct manifest_part *p, struct split_list *out, int64_t *watermark)
+{
+    bool has_watermark = strcmp(p->name, "splits") == 0;
+    struct bytes_in in = bytes_in(p->bytes, p->len);
+    *watermark = has_watermark ? (int64_t)bytes_get_u64(&in) : SR_WATERMARK_END;
+    uint32_t count = bytes_get_u32(&in);
+    for (uint32_t i = 0; i < count && !in.is_broken; i++) {
+        struct split k;
+        sr_rc rc = split_get(&in, &k);
+        if (rc == SR_OK) rc = split_list_add(out, &k);
+        if (rc != SR_OK) return rc;
+    }
+    return in.is_broken || in.at != in.end ? SR_ECORRUPT : SR_OK;
+}
+
 /* --- Opening ---------------------------------------------------------------------------------- */
 
 sr_rc splits_new(struct splits **out, const struct plan *p, const struct plan_node *node,
@@ -155,10 +176,10 @@ static int split_compare_order(const void *a, const void *b)
     return -strcmp(x->id, y->id);
 }
 
-sr_rc splits_restore(struct splits *s, struct split *split)
+sr_rc splits_restore(struct splits *s, const struct manifest_part *p, int64_t *watermark)
 {
     sr_assert(!s->is_open);
-    return split_list_add(&s->waiting, split);
+    return splits_read(p, &s->waiting, watermark);
 }
 
 /* Keeps of each id what got furthest, and moves what is finished to its own list. */
@@ -187,29 +208,15 @@ static sr_rc splits_settle(struct splits *s)
     return SR_OK;
 }
 
-static sr_rc splits_read_part(const struct manifest_part *p, struct split_list *out)
-{
-    struct bytes_in in = bytes_in(p->bytes, p->len);
-    if (strcmp(p->name, "splits") == 0) (void)bytes_get_u64(&in); /* the watermark */
-    uint32_t count = bytes_get_u32(&in);
-    sr_rc rc = in.is_broken ? SR_ECORRUPT : SR_OK;
-    for (uint32_t i = 0; i < count && rc == SR_OK; i++) {
-        struct split k;
-        rc = split_get(&in, &k);
-        if (rc == SR_OK) rc = split_list_add(out, &k);
-    }
-    return rc;
-}
-
 sr_rc splits_saved(const struct manifest *m, const char *uid, struct split_list *out,
                    struct sr_error *err)
 {
     struct splits s = {.parts = 1};
     sr_rc rc = SR_OK;
     for (uint32_t i = 0; i < m->parts && rc == SR_OK; i++) {
+        int64_t watermark;
         const struct manifest_part *p = &m->part[i];
-        bool is_ours = strcmp(p->name, "splits") == 0 || strcmp(p->name, "waiting") == 0;
-        if (is_ours && strcmp(p->uid, uid) == 0) rc = splits_read_part(p, &s.waiting);
+        if (splits_is_part(p, uid)) rc = splits_read(p, &s.waiting, &watermark);
     }
     if (rc == SR_OK) rc = splits_settle(&s);
     for (uint32_t i = 0; i < s.finished.count && rc == SR_OK; i++) {

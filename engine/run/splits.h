@@ -50,6 +50,13 @@ struct split_list {
 sr_rc split_list_add(struct split_list *l, struct split *s); /* takes what s owns, always */
 void split_list_done(struct split_list *l);
 
+/* Is it a part of a checkpoint with splits of that source: a subtask's "splits", or the pool's
+ * "waiting"? */
+bool splits_is_part(const struct manifest_part *p, const char *uid);
+/* Adds its splits. *watermark: told by a subtask that was not idle, else SR_WATERMARK_END.
+ * SR_ECORRUPT, SR_ENOMEM: some may have been added. */
+sr_rc splits_read(const struct manifest_part *p, struct split_list *out, int64_t *watermark);
+
 /* The splits of one source in a checkpoint, each once, by id: as a run that is restored from it
  * would have them. *out is the caller's: split_list_done. */
 sr_rc splits_saved(const struct manifest *m, const char *uid, struct split_list *out,
@@ -83,8 +90,8 @@ struct splits {
 sr_rc splits_new(struct splits **out, const struct plan *p, const struct plan_node *node,
                  uint32_t parts, const struct env *env, struct sr_error *err);
 void splits_free(struct splits *s); /* NULL allowed */
-/* Takes one split of a checkpoint; the same id may come several times. */
-sr_rc splits_restore(struct splits *s, struct split *split);
+/* From the parts of a checkpoint, as splits_read; the same id may come several times. */
+sr_rc splits_restore(struct splits *s, const struct manifest_part *p, int64_t *watermark);
 sr_rc splits_open(struct splits *s, struct sr_error *err);
 
 enum splits_got {

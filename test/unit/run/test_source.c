@@ -406,8 +406,12 @@ START_TEST(test_save_and_go_on)
             f.got[0] = '\0';
             begin(&f, numbers, chunk, JOB_FAIL);
             int64_t ms;
-            ck_assert_int_eq(source_load(f.pool, false, splits.data, splits.len, &ms), SR_OK);
-            ck_assert_int_eq(source_load(f.pool, true, waiting.data, waiting.len, &ms), SR_OK);
+            struct manifest_part saved = {
+                .name = "splits", .bytes = splits.data, .len = splits.len};
+            struct manifest_part pool = {
+                .name = "waiting", .bytes = waiting.data, .len = waiting.len};
+            ck_assert_int_eq(splits_restore(f.pool, &saved, &ms), SR_OK);
+            ck_assert_int_eq(splits_restore(f.pool, &pool, &ms), SR_OK);
             open(&f);
             ck_assert_int_eq(read_rows(&f, UINT32_MAX), SOURCE_END);
             strcat(got, f.got);
