@@ -94,16 +94,22 @@ static sr_rc apply_sweep(struct apply *a, const struct kafka_reader_how *how, st
     return rc;
 }
 
+static struct kafka_reader_how apply_reader(struct apply *a)
+{
+    const struct apply_how *h = &a->how;
+    return (struct kafka_reader_how){.host = h->host,
+                                     .properties = &h->conf->properties,
+                                     .group = h->group,
+                                     .topic = h->topic,
+                                     .way_out = "so nobody can tell which rows were written; "
+                                                "--fresh begins again, and writes them again",
+                                     .is_stopped = &a->is_stopped};
+}
+
 static sr_rc apply_do_open(struct apply *a, struct sr_error *err)
 {
     const struct apply_how *h = &a->how;
-    struct kafka_reader_how reader = {.host = h->host,
-                                      .properties = &h->conf->properties,
-                                      .group = h->group,
-                                      .topic = h->topic,
-                                      .way_out = "so nobody can tell which rows were written; "
-                                                 "--fresh begins again, and writes them again",
-                                      .is_stopped = &a->is_stopped};
+    struct kafka_reader_how reader = apply_reader(a);
     sr_rc rc = apply_make(a, err);
     rc = rc == SR_OK && h->is_first ? apply_sweep(a, &reader, err) : rc;
     apply_does(a, "the marker is read");
@@ -134,7 +140,8 @@ static sr_rc apply_do_commit(struct apply *a, struct sr_error *err)
         rd_kafka_error_t *e = rd_kafka_commit_transaction(rk, APPLY_STEP_MS);
         is_over = apply_is_over(a, e, "the transaction was not committed", &rc, err);
     }
-    return rc;
+    struct kafka_reader_how reader = apply_reader(a);
+    return rc == SR_OK ? kafka_marker_confirm(&reader, &h->marker, err) : rc;
 }
 
 static void *apply_thread(void *arg)

@@ -225,6 +225,16 @@ static sr_rc kafka_slot_begin(struct kafka_decider *d, struct kafka_slot *s, str
     return SR_OK;
 }
 
+static struct kafka_reader_how kafka_decider_reader(struct kafka_decider *d)
+{
+    return (struct kafka_reader_how){.host = d->host,
+                                     .properties = &d->conf.properties,
+                                     .group = d->id,
+                                     .topic = d->conf.topics.item[0],
+                                     .way_out = KAFKA_DECIDER_WAY_OUT,
+                                     .is_stopped = &d->is_stopped};
+}
+
 static sr_rc kafka_slot_mark(struct kafka_decider *d, struct kafka_slot *s,
                              const struct sr_marker *m, struct sr_error *err)
 {
@@ -245,13 +255,15 @@ static sr_rc kafka_slot_mark(struct kafka_decider *d, struct kafka_slot *s,
 }
 
 /* Never by another producer: what this one has sent may arrive late. */
-static sr_rc kafka_slot_commit(struct kafka_decider *d, struct kafka_slot *s, struct sr_error *err)
+static sr_rc kafka_slot_commit(struct kafka_decider *d, struct kafka_slot *s,
+                               const struct sr_marker *m, struct sr_error *err)
 {
+    struct kafka_reader_how how = kafka_decider_reader(d);
     for (;;) {
         rd_kafka_error_t *e =
             rd_kafka_commit_transaction(s->producer.client.rk, KAFKA_DECIDER_STEP_MS);
         if (!e) {
-            return SR_OK;
+            return kafka_marker_confirm(&how, m, err);
         }
 #ifdef MUTANT_KAFKA_COMMIT_BELIEVED /* what failed counts as committed */
         if (!rd_kafka_error_is_retriable(e)) {
@@ -270,16 +282,6 @@ static sr_rc kafka_slot_commit(struct kafka_decider *d, struct kafka_slot *s, st
 }
 
 /* --- Jobs ------------------------------------------------------------------------------------- */
-
-static struct kafka_reader_how kafka_decider_reader(struct kafka_decider *d)
-{
-    return (struct kafka_reader_how){.host = d->host,
-                                     .properties = &d->conf.properties,
-                                     .group = d->id,
-                                     .topic = d->conf.topics.item[0],
-                                     .way_out = KAFKA_DECIDER_WAY_OUT,
-                                     .is_stopped = &d->is_stopped};
-}
 
 /* What older transactions have left is aborted, whatever the broker made of it. */
 static sr_rc kafka_decider_sweep(struct kafka_decider *d, const struct kafka_reader_how *how,
@@ -327,7 +329,7 @@ static sr_rc kafka_decider_do_base(struct kafka_decider *d, struct kafka_job *j,
     struct kafka_slot *s = &d->slot[0];
     sr_rc rc = kafka_slot_mark(d, s, &j->marker, err);
     if (rc == SR_OK) {
-        rc = kafka_slot_commit(d, s, err);
+        rc = kafka_slot_commit(d, s, &j->marker, err);
     }
 #ifndef MUTANT_KAFKA_BASE_KEPT /* what is late of the base marker is of the first rows */
     if (rc == SR_OK) {
@@ -346,7 +348,7 @@ static sr_rc kafka_decider_do_commit(struct kafka_decider *d, struct kafka_job *
 #else
     sr_rc rc = kafka_slot_mark(d, s, &j->marker, err);
 #endif
-    return rc == SR_OK ? kafka_slot_commit(d, s, err) : rc;
+    return rc == SR_OK ? kafka_slot_commit(d, s, &j->marker, err) : rc;
 }
 
 static sr_rc kafka_decider_do_renew(struct kafka_decider *d, struct kafka_job *j,

@@ -7,11 +7,12 @@
 
 #include "connectors/common/note.h"
 
-#define KAFKA_MARKER_STEP_MS 1000
-#define KAFKA_MARKER_POLLS   100u /* looks at a partition, of 100 ms */
-#define KAFKA_MARKER_SILENCE 20u  /* of them without an answer, until that is said */
-#define KAFKA_MARKER_ASKS    10u  /* for its ends, of a second */
-#define KAFKA_MARKER_BYTES   64u
+#define KAFKA_MARKER_STEP_MS    1000
+#define KAFKA_MARKER_POLLS      100u /* looks at a partition, of 100 ms */
+#define KAFKA_MARKER_SILENCE    20u  /* of them without an answer, until that is said */
+#define KAFKA_MARKER_ASKS       10u  /* for its ends, of a second */
+#define KAFKA_MARKER_CONFIRM_US INT64_C(15000000) /* with brokers that answer */
+#define KAFKA_MARKER_BYTES      64u
 
 /* --- Putting it ------------------------------------------------------------------------------- */
 
@@ -89,28 +90,76 @@ static sr_rc kafka_marker_parse(const struct kafka_reader_how *how,
                            how->group, how->way_out);
 }
 
+/* One question for the group's offset. SR_EIO: it may be told later. */
+static sr_rc kafka_marker_ask(const struct kafka_reader_how *how, const struct client *c,
+                              struct sr_marker *out, struct sr_error *err)
+{
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    (void)rd_kafka_topic_partition_list_add(list, how->topic, 0);
+    rd_kafka_resp_err_t e = rd_kafka_committed(c->rk, list, KAFKA_MARKER_STEP_MS);
+    e = e ? e : list->elems[0].err;
+    sr_rc rc = SR_OK;
+    if (!e) {
+        rc = kafka_marker_parse(how, &list->elems[0], out, err);
+    } else {
+        sr_rc kind = client_rc(e);
+        (void)client_fail(c, err, e, how->group);
+        rc = kind == SR_EACCESS || kind == SR_ECONFIG ? kind : SR_EIO;
+    }
+    rd_kafka_topic_partition_list_destroy(list);
+    return rc;
+}
+
 sr_rc kafka_marker_read(const struct kafka_reader_how *how, struct sr_marker *out,
                         struct sr_error *err)
 {
     struct client c = {.rk = NULL};
     sr_rc rc = kafka_marker_open(how, &c, err);
-    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
-    (void)rd_kafka_topic_partition_list_add(list, how->topic, 0);
-    while (rc == SR_OK) {
-        rd_kafka_resp_err_t e = rd_kafka_committed(c.rk, list, KAFKA_MARKER_STEP_MS);
-        e = e ? e : list->elems[0].err;
-        if (!e) {
-            rc = kafka_marker_parse(how, &list->elems[0], out, err);
-            break;
-        }
-        sr_rc kind = client_rc(e);
-        if (kind == SR_EACCESS || kind == SR_ECONFIG || kafka_marker_gives_up(how)) {
-            rc = client_fail(&c, err, e, how->group);
-        }
+    if (rc == SR_OK) {
+        do {
+            rc = kafka_marker_ask(how, &c, out, err);
+        } while (rc == SR_EIO && !kafka_marker_gives_up(how));
     }
-    rd_kafka_topic_partition_list_destroy(list);
     client_close(&c);
     return rc;
+}
+
+/* Does any broker answer? */
+static bool kafka_marker_reaches(const struct client *c)
+{
+    const struct rd_kafka_metadata *m = NULL;
+    (void)rd_kafka_poll(c->rk, KAFKA_MARKER_STEP_MS / 50); /* answers may come at once */
+    rd_kafka_resp_err_t e = rd_kafka_metadata(c->rk, 0, NULL, &m, KAFKA_MARKER_STEP_MS);
+    if (!e) {
+        rd_kafka_metadata_destroy(m);
+    }
+    return !e;
+}
+
+sr_rc kafka_marker_confirm(const struct kafka_reader_how *how, const struct sr_marker *m,
+                           struct sr_error *err)
+{
+    const struct sr_host *host = how->host;
+    struct client c = {.rk = NULL};
+    struct sr_marker found = {.lineage = 0};
+    int64_t left_us = KAFKA_MARKER_CONFIRM_US;
+    sr_rc rc = kafka_marker_open(how, &c, err);
+    for (bool is_told = rc != SR_OK; !is_told && left_us > 0;) {
+        int64_t begin_us = host->mono_us(host);
+        rc = kafka_marker_ask(how, &c, &found, err);
+        is_told = rc != SR_EIO || kafka_marker_gives_up(how);
+        if (!is_told && kafka_marker_reaches(&c)) { /* brokers that are away are waited for */
+            left_us -= host->mono_us(host) - begin_us;
+        }
+    }
+    client_close(&c);
+    bool is_lost =
+        left_us <= 0 ||
+        (rc == SR_OK && (found.lineage != m->lineage || found.checkpoint != m->checkpoint));
+    return is_lost ? host->fail(host, err, SR_EIO,
+                                "kafka: a broker said that a transaction is committed, and did not "
+                                "end it in its topics, as when it is killed in between")
+                   : rc;
 }
 
 /* --- Evidence --------------------------------------------------------------------------------- */

@@ -31,6 +31,12 @@ struct kafka_reader_how {
 sr_rc kafka_marker_read(const struct kafka_reader_how *how, struct sr_marker *out,
                         struct sr_error *err);
 
+/* Waits until a marker that was committed can be read. A broker says that a transaction is
+ * committed before it is ended in the topics; one that is killed in between may leave that out (see
+ * kafka_loose.h). SR_EIO: it did. */
+sr_rc kafka_marker_confirm(const struct kafka_reader_how *how, const struct sr_marker *m,
+                           struct sr_error *err);
+
 bool kafka_marker_note(const struct producer_row *row, struct sr_out *note); /* false: no memory */
 /* What became of a noted row. SR_EIO: it cannot be told now, as while brokers are away, or while
  * another producer's open transaction hides it; GONE is what nobody will tell any more. */
