@@ -41,20 +41,6 @@ static sr_rc loose_partitions(const struct kafka_reader_how *how, struct client 
 
 /* --- Is there anything? ----------------------------------------------------------------------- */
 
-static sr_rc loose_reader(const struct kafka_reader_how *how, const char *isolation,
-                          struct client *c, struct sr_error *err)
-{
-    rd_kafka_conf_t *conf = NULL;
-    sr_rc rc = client_conf(how->properties, &conf, err);
-    if (rc != SR_OK) {
-        return rc;
-    }
-    client_set(conf, "group.id", how->group);
-    client_set(conf, "isolation.level", isolation);
-    client_set(conf, "enable.auto.commit", "false");
-    return client_open(c, how->host, RD_KAFKA_CONSUMER, conf, err);
-}
-
 static sr_rc loose_end_of(const struct kafka_reader_how *how, struct client *c, const char *topic,
                           int32_t partition, int64_t *out, struct sr_error *err)
 {
@@ -100,8 +86,8 @@ sr_rc kafka_loose_find(const struct kafka_reader_how *how, const sr_list *topics
 {
     struct client committed = {.rk = NULL}, all = {.rk = NULL};
     *is_some = false;
-    sr_rc rc = loose_reader(how, "read_committed", &committed, err);
-    rc = rc == SR_OK ? loose_reader(how, "read_uncommitted", &all, err) : rc;
+    sr_rc rc = kafka_marker_open(how, true, &committed, err);
+    rc = rc == SR_OK ? kafka_marker_open(how, false, &all, err) : rc;
     for (uint32_t i = 0; rc == SR_OK && !*is_some && i < topics->count; i++) {
         rc = loose_rows(how, &committed, &all, topics->item[i], is_some, err);
     }

@@ -41,9 +41,8 @@ static bool kafka_marker_gives_up(const struct kafka_reader_how *how)
     return atomic_load_explicit(how->is_stopped, memory_order_relaxed);
 }
 
-/* A consumer that is in no group's way, and sees what was committed only. */
-static sr_rc kafka_marker_open(const struct kafka_reader_how *how, struct client *c,
-                               struct sr_error *err)
+sr_rc kafka_marker_open(const struct kafka_reader_how *how, bool is_committed, struct client *c,
+                        struct sr_error *err)
 {
     rd_kafka_conf_t *conf = NULL;
     sr_rc rc = client_conf(how->properties, &conf, err);
@@ -51,11 +50,7 @@ static sr_rc kafka_marker_open(const struct kafka_reader_how *how, struct client
         return rc;
     }
     client_set(conf, "group.id", how->group);
-#ifdef MUTANT_KAFKA_LOOKS_AT_ALL /* an aborted row tells that it was committed */
-    client_set(conf, "isolation.level", "read_uncommitted");
-#else
-    client_set(conf, "isolation.level", "read_committed");
-#endif
+    client_set(conf, "isolation.level", is_committed ? "read_committed" : "read_uncommitted");
     client_set(conf, "enable.auto.commit", "false");
     client_set(conf, "enable.partition.eof", "true");
     client_set(conf, "auto.offset.reset", "error");
@@ -114,7 +109,7 @@ sr_rc kafka_marker_read(const struct kafka_reader_how *how, struct sr_marker *ou
                         struct sr_error *err)
 {
     struct client c = {.rk = NULL};
-    sr_rc rc = kafka_marker_open(how, &c, err);
+    sr_rc rc = kafka_marker_open(how, true, &c, err);
     if (rc == SR_OK) {
         do {
             rc = kafka_marker_ask(how, &c, out, err);
@@ -143,7 +138,7 @@ sr_rc kafka_marker_confirm(const struct kafka_reader_how *how, const struct sr_m
     struct client c = {.rk = NULL};
     struct sr_marker found = {.lineage = 0};
     int64_t left_us = KAFKA_MARKER_CONFIRM_US;
-    sr_rc rc = kafka_marker_open(how, &c, err);
+    sr_rc rc = kafka_marker_open(how, true, &c, err);
     for (bool is_told = rc != SR_OK; !is_told && left_us > 0;) {
         int64_t begin_us = host->mono_us(host);
         rc = kafka_marker_ask(how, &c, &found, err);
@@ -256,7 +251,11 @@ sr_rc kafka_marker_look(const struct kafka_reader_how *how, struct sr_bytes note
         return how->host->fail(how->host, err, SR_ECORRUPT, "kafka: a row's place is damaged");
     }
     struct client c = {.rk = NULL};
-    sr_rc rc = kafka_marker_open(how, &c, err);
+#ifdef MUTANT_KAFKA_LOOKS_AT_ALL /* an aborted row tells that it was committed */
+    sr_rc rc = kafka_marker_open(how, false, &c, err);
+#else
+    sr_rc rc = kafka_marker_open(how, true, &c, err);
+#endif
     rc = rc == SR_OK ? kafka_row_look(&c, &row, how, &is_there, err) : rc;
     if (rc == SR_OK && is_there) {
         rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);

@@ -27,6 +27,10 @@ struct kafka_reader_how {
     atomic_bool *is_stopped; /* relaxed: give up */
 };
 
+/* A consumer that is in no group's way; is_committed: it sees what was committed only. */
+sr_rc kafka_marker_open(const struct kafka_reader_how *how, bool is_committed, struct client *c,
+                        struct sr_error *err);
+
 /* What was committed last; lineage 0: nothing. */
 sr_rc kafka_marker_read(const struct kafka_reader_how *how, struct sr_marker *out,
                         struct sr_error *err);
