@@ -2,10 +2,10 @@
 
 #include <stdio.h>
 
+#include "connectors/kafka/kafka_call.h"
 #include "connectors/kafka/kafka_cap.h"
 #include "connectors/kafka/kafka_loose.h"
 
-#define APPLY_STEP_MS 1000  /* of one call of librdkafka, so that it can be given up */
 #define APPLY_LOOK_US 20000 /* between two looks whether the topics are known */
 
 static bool apply_gives_up(struct apply *a)
@@ -20,25 +20,15 @@ static void apply_does(struct apply *a, const char *what)
     atomic_store_explicit(&a->doing, what, memory_order_relaxed);
 }
 
-/* An error that may pass is tried again until it is given up: false. */
+/* The same as kafka_call_is_over, for people too. */
 static bool apply_is_over(struct apply *a, rd_kafka_error_t *e, const char *what, sr_rc *rc,
                           struct sr_error *err)
 {
-    if (!e) {
-        *rc = SR_OK;
-        return true;
+    if (e) {
+        atomic_store_explicit(&a->trouble, (int)rd_kafka_error_code(e), memory_order_relaxed);
+        a->is_too_long = rd_kafka_error_code(e) == RD_KAFKA_RESP_ERR_INVALID_TRANSACTION_TIMEOUT;
     }
-    bool may_pass = rd_kafka_error_is_retriable(e) && !apply_gives_up(a);
-    atomic_store_explicit(&a->trouble, (int)rd_kafka_error_code(e), memory_order_relaxed);
-    a->is_too_long = rd_kafka_error_code(e) == RD_KAFKA_RESP_ERR_INVALID_TRANSACTION_TIMEOUT;
-    if (!may_pass) {
-        sr_rc kind = client_rc(rd_kafka_error_code(e));
-        *rc = kind == SR_EACCESS || kind == SR_ECONFIG ? kind : SR_EIO;
-        (void)a->how.host->fail(a->how.host, err, *rc, "kafka: %s: %s", what,
-                                rd_kafka_error_string(e));
-    }
-    rd_kafka_error_destroy(e);
-    return !may_pass;
+    return kafka_call_is_over(a->how.host, &a->is_stopped, e, what, rc, err);
 }
 
 /* --- The thread's work ------------------------------------------------------------------------ */
@@ -73,7 +63,7 @@ static sr_rc apply_make(struct apply *a, struct sr_error *err)
     }
     apply_does(a, "older transactions are ended");
     for (bool is_over = false; !is_over;) {
-        rd_kafka_error_t *e = rd_kafka_init_transactions(a->producer.client.rk, APPLY_STEP_MS);
+        rd_kafka_error_t *e = rd_kafka_init_transactions(a->producer.client.rk, KAFKA_CALL_MS);
         is_over = apply_is_over(a, e, "transactions cannot begin", &rc, err);
     }
     return a->is_too_long ? kafka_cap_fail(&a->producer, NULL, err) : rc;
@@ -120,8 +110,8 @@ static sr_rc apply_do_open(struct apply *a, struct sr_error *err)
 #endif
     apply_does(a, "rows are sent");
     if (rc == SR_OK && !a->is_applied) {
-        rd_kafka_error_t *e = rd_kafka_begin_transaction(a->producer.client.rk);
-        (void)apply_is_over(a, e, "a transaction cannot begin", &rc, err);
+        rc = kafka_call_fail(h->host, rd_kafka_begin_transaction(a->producer.client.rk),
+                             "a transaction cannot begin", err);
     }
     return rc;
 }
@@ -133,11 +123,11 @@ static sr_rc apply_do_commit(struct apply *a, struct sr_error *err)
     sr_rc rc = SR_OK;
     apply_does(a, "the transaction is committed");
     for (bool is_over = false; !is_over;) {
-        rd_kafka_error_t *e = kafka_marker_send(rk, h->group, h->topic, &h->marker, APPLY_STEP_MS);
+        rd_kafka_error_t *e = kafka_marker_send(rk, h->group, h->topic, &h->marker, KAFKA_CALL_MS);
         is_over = apply_is_over(a, e, "the checkpoint's number was not taken", &rc, err);
     }
     for (bool is_over = rc != SR_OK; !is_over;) {
-        rd_kafka_error_t *e = rd_kafka_commit_transaction(rk, APPLY_STEP_MS);
+        rd_kafka_error_t *e = rd_kafka_commit_transaction(rk, KAFKA_CALL_MS);
         is_over = apply_is_over(a, e, "the transaction was not committed", &rc, err);
     }
     struct kafka_reader_how reader = apply_reader(a);

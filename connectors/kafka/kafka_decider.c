@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "connectors/kafka/kafka_call.h"
 #include "connectors/kafka/kafka_cap.h"
 #include "connectors/kafka/kafka_loose.h"
 #include "connectors/kafka/kafka_marker.h"
 
-#define KAFKA_DECIDER_SLOTS   2u
-#define KAFKA_SLOT_ID_BYTES   (KAFKA_ID_BYTES + 4u)
-#define KAFKA_DECIDER_STEP_MS 1000 /* of one call of librdkafka, so that it can be given up */
+#define KAFKA_DECIDER_SLOTS 2u
+#define KAFKA_SLOT_ID_BYTES (KAFKA_ID_BYTES + 4u)
 #define KAFKA_DECIDER_WAY_OUT \
     "keep others away from it and delete it; the rows then tell what was written"
 
@@ -53,17 +53,6 @@ struct kafka_decider {
 };
 
 /* --- Words ------------------------------------------------------------------------------------ */
-
-static sr_rc kafka_decider_fail(const struct kafka_decider *d, struct sr_error *err,
-                                const char *what, rd_kafka_error_t *e)
-{
-    sr_rc rc = client_rc(rd_kafka_error_code(e));
-    /* A transaction that was timed out looks like one whose id another producer took. */
-    rc = rc == SR_EACCESS || rc == SR_ECONFIG ? rc : SR_EIO;
-    (void)d->host->fail(d->host, err, rc, "kafka: %s: %s", what, rd_kafka_error_string(e));
-    rd_kafka_error_destroy(e);
-    return rc;
-}
 
 static bool kafka_decider_gives_up(struct kafka_decider *d)
 {
@@ -153,24 +142,15 @@ static sr_rc kafka_decider_too_long(struct kafka_decider *d, struct producer *p,
 
 static sr_rc kafka_slot_init(struct kafka_decider *d, struct kafka_slot *s, struct sr_error *err)
 {
-    for (;;) {
-        rd_kafka_error_t *e =
-            rd_kafka_init_transactions(s->producer.client.rk, KAFKA_DECIDER_STEP_MS);
-        if (!e) {
-            return SR_OK;
-        }
-        if (rd_kafka_error_code(e) == RD_KAFKA_RESP_ERR_INVALID_TRANSACTION_TIMEOUT) {
-            rd_kafka_error_destroy(e);
-            return kafka_decider_too_long(d, &s->producer, err);
-        }
-        if (!rd_kafka_error_is_retriable(e)) {
-            return kafka_decider_fail(d, err, "transactions cannot begin", e);
-        }
-        rd_kafka_error_destroy(e);
-        if (kafka_decider_gives_up(d)) {
-            return kafka_decider_given_up(d, err);
-        }
+    bool is_too_long = false;
+    sr_rc rc = SR_OK;
+    for (bool is_over = false; !is_over;) {
+        rd_kafka_error_t *e = rd_kafka_init_transactions(s->producer.client.rk, KAFKA_CALL_MS);
+        is_too_long = rd_kafka_error_code(e) == RD_KAFKA_RESP_ERR_INVALID_TRANSACTION_TIMEOUT;
+        is_over =
+            kafka_call_is_over(d->host, &d->is_stopped, e, "transactions cannot begin", &rc, err);
     }
+    return is_too_long ? kafka_decider_too_long(d, &s->producer, err) : rc;
 }
 
 /* The topics' handles are made before the transactions are, or the first row would wait for a
@@ -217,12 +197,10 @@ static sr_rc kafka_slot_make(struct kafka_decider *d, uint32_t number, struct sr
 /* Nothing goes to a broker before the first row. */
 static sr_rc kafka_slot_begin(struct kafka_decider *d, struct kafka_slot *s, struct sr_error *err)
 {
-    rd_kafka_error_t *e = rd_kafka_begin_transaction(s->producer.client.rk);
-    if (e) {
-        return kafka_decider_fail(d, err, "a transaction cannot begin", e);
-    }
-    atomic_store_explicit(&s->is_ready, true, memory_order_release);
-    return SR_OK;
+    sr_rc rc = kafka_call_fail(d->host, rd_kafka_begin_transaction(s->producer.client.rk),
+                               "a transaction cannot begin", err);
+    atomic_store_explicit(&s->is_ready, rc == SR_OK, memory_order_release);
+    return rc;
 }
 
 static struct kafka_reader_how kafka_decider_reader(struct kafka_decider *d)
@@ -238,20 +216,14 @@ static struct kafka_reader_how kafka_decider_reader(struct kafka_decider *d)
 static sr_rc kafka_slot_mark(struct kafka_decider *d, struct kafka_slot *s,
                              const struct sr_marker *m, struct sr_error *err)
 {
-    for (;;) {
+    sr_rc rc = SR_OK;
+    for (bool is_over = false; !is_over;) {
         rd_kafka_error_t *e = kafka_marker_send(s->producer.client.rk, d->id,
-                                                d->conf.topics.item[0], m, KAFKA_DECIDER_STEP_MS);
-        if (!e) {
-            return SR_OK;
-        }
-        if (!rd_kafka_error_is_retriable(e)) {
-            return kafka_decider_fail(d, err, "the checkpoint's number was not taken", e);
-        }
-        rd_kafka_error_destroy(e);
-        if (kafka_decider_gives_up(d)) {
-            return kafka_decider_given_up(d, err);
-        }
+                                                d->conf.topics.item[0], m, KAFKA_CALL_MS);
+        is_over = kafka_call_is_over(d->host, &d->is_stopped, e,
+                                     "the checkpoint's number was not taken", &rc, err);
     }
+    return rc;
 }
 
 /* Never by another producer: what this one has sent may arrive late. */
@@ -259,26 +231,19 @@ static sr_rc kafka_slot_commit(struct kafka_decider *d, struct kafka_slot *s,
                                const struct sr_marker *m, struct sr_error *err)
 {
     struct kafka_reader_how how = kafka_decider_reader(d);
-    for (;;) {
-        rd_kafka_error_t *e =
-            rd_kafka_commit_transaction(s->producer.client.rk, KAFKA_DECIDER_STEP_MS);
-        if (!e) {
-            return kafka_marker_confirm(&how, m, err);
-        }
+    sr_rc rc = SR_OK;
+    for (bool is_over = false; !is_over;) {
+        rd_kafka_error_t *e = rd_kafka_commit_transaction(s->producer.client.rk, KAFKA_CALL_MS);
 #ifdef MUTANT_KAFKA_COMMIT_BELIEVED /* what failed counts as committed */
-        if (!rd_kafka_error_is_retriable(e)) {
+        if (e && !rd_kafka_error_is_retriable(e)) {
             rd_kafka_error_destroy(e);
             return SR_OK;
         }
 #endif
-        if (!rd_kafka_error_is_retriable(e)) {
-            return kafka_decider_fail(d, err, "the transaction was not committed", e);
-        }
-        rd_kafka_error_destroy(e);
-        if (kafka_decider_gives_up(d)) {
-            return kafka_decider_given_up(d, err);
-        }
+        is_over = kafka_call_is_over(d->host, &d->is_stopped, e,
+                                     "the transaction was not committed", &rc, err);
     }
+    return rc == SR_OK ? kafka_marker_confirm(&how, m, err) : rc;
 }
 
 /* --- Jobs ------------------------------------------------------------------------------------- */

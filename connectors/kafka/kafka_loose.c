@@ -1,7 +1,9 @@
 #include "connectors/kafka/kafka_loose.h"
 
-#define LOOSE_STEP_MS  1000 /* of one call of librdkafka, so that it can be given up */
-#define LOOSE_UNSTABLE 3u   /* steps in which the group's offset may become stable by itself */
+#include "connectors/kafka/kafka_call.h"
+
+#define LOOSE_UNSTABLE 3u /* steps in which the group's offset may become stable by itself */
+#define LOOSE_WHAT     "an older transaction is not ended"
 
 static bool loose_gives_up(const struct kafka_reader_how *how)
 {
@@ -28,7 +30,7 @@ static sr_rc loose_partitions(const struct kafka_reader_how *how, struct client 
     rd_kafka_resp_err_t e;
     rd_kafka_topic_t *t = rd_kafka_topic_new(c->rk, topic, NULL);
     do {
-        e = rd_kafka_metadata(c->rk, 0, t, &all, LOOSE_STEP_MS);
+        e = rd_kafka_metadata(c->rk, 0, t, &all, KAFKA_CALL_MS);
     } while (loose_may_pass(how, e));
     rd_kafka_topic_destroy(t);
     if (e) {
@@ -47,7 +49,7 @@ static sr_rc loose_end_of(const struct kafka_reader_how *how, struct client *c, 
     int64_t low = 0;
     rd_kafka_resp_err_t e;
     do {
-        e = rd_kafka_query_watermark_offsets(c->rk, topic, partition, &low, out, LOOSE_STEP_MS);
+        e = rd_kafka_query_watermark_offsets(c->rk, topic, partition, &low, out, KAFKA_CALL_MS);
     } while (loose_may_pass(how, e));
     return e ? client_fail(c, err, e, topic) : SR_OK;
 }
@@ -74,7 +76,7 @@ static bool loose_marker(const struct kafka_reader_how *how, struct client *c)
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
     (void)rd_kafka_topic_partition_list_add(list, how->topic, 0);
     for (uint32_t i = 0; i < LOOSE_UNSTABLE && e && !loose_gives_up(how); i++) {
-        e = rd_kafka_committed(c->rk, list, LOOSE_STEP_MS);
+        e = rd_kafka_committed(c->rk, list, KAFKA_CALL_MS);
         e = e ? e : list->elems[0].err;
     }
     rd_kafka_topic_partition_list_destroy(list);
@@ -101,23 +103,10 @@ sr_rc kafka_loose_find(const struct kafka_reader_how *how, const sr_list *topics
 
 /* --- Ending it -------------------------------------------------------------------------------- */
 
-/* True: it is done, or is not to be tried again. */
 static bool loose_is_over(const struct kafka_reader_how *how, rd_kafka_error_t *e, sr_rc *rc,
                           struct sr_error *err)
 {
-    *rc = SR_OK;
-    if (!e) {
-        return true;
-    }
-    bool may_pass = rd_kafka_error_is_retriable(e) && !loose_gives_up(how);
-    if (!may_pass) {
-        sr_rc kind = client_rc(rd_kafka_error_code(e));
-        *rc = kind == SR_EACCESS || kind == SR_ECONFIG ? kind : SR_EIO;
-        (void)how->host->fail(how->host, err, *rc, "kafka: an older transaction is not ended: %s",
-                              rd_kafka_error_string(e));
-    }
-    rd_kafka_error_destroy(e);
-    return !may_pass;
+    return kafka_call_is_over(how->host, how->is_stopped, e, LOOSE_WHAT, rc, err);
 }
 
 static sr_rc loose_open(const struct kafka_reader_how *how, const char *id, struct client *c,
@@ -131,10 +120,10 @@ static sr_rc loose_open(const struct kafka_reader_how *how, const char *id, stru
     client_set(conf, "transactional.id", id);
     rc = client_open(c, how->host, RD_KAFKA_PRODUCER, conf, err);
     while (rc == SR_OK &&
-           !loose_is_over(how, rd_kafka_init_transactions(c->rk, LOOSE_STEP_MS), &rc, err)) {
+           !loose_is_over(how, rd_kafka_init_transactions(c->rk, KAFKA_CALL_MS), &rc, err)) {
     }
     if (rc == SR_OK) {
-        (void)loose_is_over(how, rd_kafka_begin_transaction(c->rk), &rc, err);
+        rc = kafka_call_fail(how->host, rd_kafka_begin_transaction(c->rk), LOOSE_WHAT, err);
     }
     return rc;
 }
@@ -154,7 +143,7 @@ static sr_rc loose_touch(const struct kafka_reader_how *how, struct client *c, c
             {.vtype = RD_KAFKA_VTYPE_MSGFLAGS, .u.i = RD_KAFKA_MSG_F_COPY | RD_KAFKA_MSG_F_BLOCK},
             {.vtype = RD_KAFKA_VTYPE_KEY, .u.mem = {.ptr = key, .size = sizeof(key) - 1}}};
         rd_kafka_error_t *e = rd_kafka_produceva(c->rk, field, sizeof(field) / sizeof(field[0]));
-        (void)loose_is_over(how, e, &rc, err);
+        rc = kafka_call_fail(how->host, e, LOOSE_WHAT, err);
     }
     return rc;
 }
@@ -162,7 +151,7 @@ static sr_rc loose_touch(const struct kafka_reader_how *how, struct client *c, c
 /* Until all of them have arrived: one that comes later would be loose itself. */
 static sr_rc loose_flush(const struct kafka_reader_how *how, struct client *c, struct sr_error *err)
 {
-    while (rd_kafka_flush(c->rk, LOOSE_STEP_MS) == RD_KAFKA_RESP_ERR__TIMED_OUT) {
+    while (rd_kafka_flush(c->rk, KAFKA_CALL_MS) == RD_KAFKA_RESP_ERR__TIMED_OUT) {
         if (loose_gives_up(how)) {
             return loose_given_up(how, err);
         }
@@ -182,11 +171,11 @@ sr_rc kafka_loose_end(const struct kafka_reader_how *how, const sr_list *topics,
     rc = rc == SR_OK ? loose_flush(how, &c, err) : rc;
     for (bool is_over = rc != SR_OK; !is_over;) {
         rd_kafka_error_t *e =
-            kafka_marker_send(c.rk, how->group, how->topic, &nothing, LOOSE_STEP_MS);
+            kafka_marker_send(c.rk, how->group, how->topic, &nothing, KAFKA_CALL_MS);
         is_over = loose_is_over(how, e, &rc, err);
     }
     for (bool is_over = rc != SR_OK; !is_over;) {
-        is_over = loose_is_over(how, rd_kafka_abort_transaction(c.rk, LOOSE_STEP_MS), &rc, err);
+        is_over = loose_is_over(how, rd_kafka_abort_transaction(c.rk, KAFKA_CALL_MS), &rc, err);
     }
     client_close(&c);
     if (rc == SR_OK) {
