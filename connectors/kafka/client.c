@@ -1,9 +1,11 @@
 #include "connectors/kafka/client.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define CLIENT_LOG_LEVEL 3 /* syslog's numbers: errors and what is worse */
+#define CLIENT_SETTING_MS 10000
+#define CLIENT_LOG_LEVEL  3 /* syslog's numbers: errors and what is worse */
 
 const char *const client_usual[] = {"bootstrap.servers", "group.id", NULL};
 
@@ -253,4 +255,50 @@ void client_close(struct client *c)
     }
     c->rk = NULL;
     c->has_lock = false;
+}
+
+/* --- Settings --------------------------------------------------------------------------------- */
+
+static bool client_setting_in(const rd_kafka_DescribeConfigs_result_t *r, const char *name,
+                              int64_t *out)
+{
+    size_t resources = 0, count = 0;
+    const rd_kafka_ConfigResource_t **resource =
+        r ? rd_kafka_DescribeConfigs_result_resources(r, &resources) : NULL;
+    if (resources == 0 || rd_kafka_ConfigResource_error(resource[0])) {
+        return false;
+    }
+    const rd_kafka_ConfigEntry_t **entry = rd_kafka_ConfigResource_configs(resource[0], &count);
+    for (size_t i = 0; i < count; i++) {
+        const char *value = rd_kafka_ConfigEntry_value(entry[i]);
+        if (value && strcmp(rd_kafka_ConfigEntry_name(entry[i]), name) == 0) {
+            *out = strtoll(value, NULL, 10);
+            return true;
+        }
+    }
+    return false;
+}
+
+bool client_setting(const struct client *c, rd_kafka_ResourceType_t kind, const char *of,
+                    const char *name, int64_t *out)
+{
+    char words[128];
+    bool is_told = false;
+    rd_kafka_queue_t *queue = rd_kafka_queue_new(c->rk);
+    rd_kafka_ConfigResource_t *resource = rd_kafka_ConfigResource_new(kind, of);
+    rd_kafka_AdminOptions_t *options =
+        rd_kafka_AdminOptions_new(c->rk, RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS);
+    /* The time is one that it takes. */
+    (void)rd_kafka_AdminOptions_set_request_timeout(options, CLIENT_SETTING_MS, words,
+                                                    sizeof(words));
+    rd_kafka_DescribeConfigs(c->rk, &resource, 1, options, queue);
+    rd_kafka_event_t *event = rd_kafka_queue_poll(queue, CLIENT_SETTING_MS + 1000);
+    if (event) {
+        is_told = client_setting_in(rd_kafka_event_DescribeConfigs_result(event), name, out);
+        rd_kafka_event_destroy(event);
+    }
+    rd_kafka_AdminOptions_destroy(options);
+    rd_kafka_ConfigResource_destroy(resource);
+    rd_kafka_queue_destroy(queue);
+    return is_told;
 }

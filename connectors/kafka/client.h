@@ -67,4 +67,9 @@ sr_rc client_is_let_in(const struct client *c, const struct sr_pairs *properties
 sr_rc client_fail(const struct client *c, struct sr_error *err, rd_kafka_resp_err_t e,
                   const char *what);
 
+/* Asks a broker for a setting as a number, of a topic or, by its number, of a broker: false, it may
+ * not be asked for, or has none. May take ten seconds. */
+bool client_setting(const struct client *c, rd_kafka_ResourceType_t kind, const char *of,
+                    const char *name, int64_t *out);
+
 #endif

@@ -1,16 +1,14 @@
 #include "connectors/kafka/cluster.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "connectors/kafka/pattern.h"
 
-#define CLUSTER_STEP_MS   1000
-#define CLUSTER_CONFIG_MS 10000
+#define CLUSTER_STEP_MS 1000
 
 sr_rc cluster_open(struct cluster *k, const struct sr_ask *a, const struct sr_pairs *properties,
-                   rd_kafka_type_t type, struct sr_error *err)
+                   const char *group, struct sr_error *err)
 {
     rd_kafka_conf_t *conf = NULL;
     k->ask = a;
@@ -20,11 +18,16 @@ sr_rc cluster_open(struct cluster *k, const struct sr_ask *a, const struct sr_pa
     if (rc != SR_OK) {
         return rc;
     }
-    if (type == RD_KAFKA_CONSUMER) {
+    if (group) {
+        client_set(conf, "group.id", group);
+        client_set(conf, "isolation.level", "read_uncommitted");
         client_set(conf, "enable.auto.commit", "false");
+        client_set(conf, "enable.partition.eof", "true");
+        client_set(conf, "auto.offset.reset", "earliest");
         client_set(conf, "allow.auto.create.topics", "false");
     }
-    return client_open(&k->client, a->host, type, conf, err);
+    return client_open(&k->client, a->host, group ? RD_KAFKA_CONSUMER : RD_KAFKA_PRODUCER, conf,
+                       err);
 }
 
 void cluster_close(struct cluster *k) { client_close(&k->client); }
@@ -74,12 +77,12 @@ static rd_kafka_resp_err_t cluster_metadata(struct cluster *k, rd_kafka_topic_t 
     return e;
 }
 
-sr_rc cluster_topic(struct cluster *k, const char *topic, int32_t *partitions, struct sr_error *err)
+rd_kafka_resp_err_t cluster_ask(struct cluster *k, const char *topic, int32_t *partitions)
 {
-    char what[300];
     const struct rd_kafka_metadata *m = NULL;
     rd_kafka_topic_t *t = rd_kafka_topic_new(k->client.rk, topic, NULL);
     rd_kafka_resp_err_t e = t ? cluster_metadata(k, t, &m) : rd_kafka_last_error();
+    *partitions = 0;
     if (!e && m) {
         *partitions = m->topic_cnt == 1 ? m->topics[0].partition_cnt : 0;
         rd_kafka_metadata_destroy(m);
@@ -87,6 +90,13 @@ sr_rc cluster_topic(struct cluster *k, const char *topic, int32_t *partitions, s
     if (t) {
         rd_kafka_topic_destroy(t);
     }
+    return e;
+}
+
+sr_rc cluster_topic(struct cluster *k, const char *topic, int32_t *partitions, struct sr_error *err)
+{
+    char what[300];
+    rd_kafka_resp_err_t e = cluster_ask(k, topic, partitions);
     (void)snprintf(what, sizeof(what), "topic '%.249s'", topic);
     return e ? cluster_fail(k, e, what, err) : SR_OK;
 }
@@ -112,49 +122,13 @@ sr_rc cluster_matching(struct cluster *k, const char *pattern,
     return rc;
 }
 
-static int64_t cluster_number(rd_kafka_event_t *event, const char *name)
-{
-    const rd_kafka_DescribeConfigs_result_t *r = rd_kafka_event_DescribeConfigs_result(event);
-    size_t resources = 0, count = 0;
-    const rd_kafka_ConfigResource_t **resource =
-        r ? rd_kafka_DescribeConfigs_result_resources(r, &resources) : NULL;
-    if (resources == 0 || rd_kafka_ConfigResource_error(resource[0])) {
-        return SR_NO_NUMBER;
-    }
-    const rd_kafka_ConfigEntry_t **entry = rd_kafka_ConfigResource_configs(resource[0], &count);
-    for (size_t i = 0; i < count; i++) {
-        const char *value = rd_kafka_ConfigEntry_value(entry[i]);
-        if (value && strcmp(rd_kafka_ConfigEntry_name(entry[i]), name) == 0) {
-            return strtoll(value, NULL, 10);
-        }
-    }
-    return SR_NO_NUMBER;
-}
-
 int64_t cluster_config(struct cluster *k, const char *topic, const char *name)
 {
-    char words[128], number[16];
+    char number[16];
     int64_t found = SR_NO_NUMBER;
-    if (!topic && k->broker < 0) {
-        return found;
-    }
     (void)snprintf(number, sizeof(number), "%d", k->broker);
-    rd_kafka_queue_t *queue = rd_kafka_queue_new(k->client.rk);
-    rd_kafka_ConfigResource_t *resource = rd_kafka_ConfigResource_new(
-        topic ? RD_KAFKA_RESOURCE_TOPIC : RD_KAFKA_RESOURCE_BROKER, topic ? topic : number);
-    rd_kafka_AdminOptions_t *options =
-        rd_kafka_AdminOptions_new(k->client.rk, RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS);
-    /* The time is one that it takes. */
-    (void)rd_kafka_AdminOptions_set_request_timeout(options, CLUSTER_CONFIG_MS, words,
-                                                    sizeof(words));
-    rd_kafka_DescribeConfigs(k->client.rk, &resource, 1, options, queue);
-    rd_kafka_event_t *event = rd_kafka_queue_poll(queue, CLUSTER_CONFIG_MS + 1000);
-    if (event) {
-        found = cluster_number(event, name);
-        rd_kafka_event_destroy(event);
-    }
-    rd_kafka_AdminOptions_destroy(options);
-    rd_kafka_ConfigResource_destroy(resource);
-    rd_kafka_queue_destroy(queue);
-    return found;
+    bool is_told = topic ? client_setting(&k->client, RD_KAFKA_RESOURCE_TOPIC, topic, name, &found)
+                         : k->broker >= 0 && client_setting(&k->client, RD_KAFKA_RESOURCE_BROKER,
+                                                            number, name, &found);
+    return is_told ? found : SR_NO_NUMBER;
 }

@@ -16,12 +16,15 @@ struct cluster {
     int32_t broker; /* one that answered; -1: none has */
 };
 
-/* A client of that type, with nothing but the properties. */
+/* A producer; or, with a group, of which nothing is asked, but which must be named, a consumer of
+ * all that partitions have. With nothing else but the properties. */
 sr_rc cluster_open(struct cluster *k, const struct sr_ask *a, const struct sr_pairs *properties,
-                   rd_kafka_type_t type, struct sr_error *err);
+                   const char *group, struct sr_error *err);
 /* How many partitions it has. SR_EABSENT: it is not there. */
 sr_rc cluster_topic(struct cluster *k, const char *topic, int32_t *partitions,
                     struct sr_error *err);
+/* The same, without words. */
+rd_kafka_resp_err_t cluster_ask(struct cluster *k, const char *topic, int32_t *partitions);
 /* Calls take(ctx, name) for each topic that this user sees and the pattern matches, until it says
  * something else than SR_OK. */
 sr_rc cluster_matching(struct cluster *k, const char *pattern,

@@ -120,7 +120,7 @@ static sr_rc kafka_tell_connected(struct sr_ask *a, struct sr_error *err)
 {
     const struct kafka_sink_conf *c = a->conf;
     struct cluster k = {.broker = -1};
-    sr_rc rc = cluster_open(&k, a, &c->properties, RD_KAFKA_PRODUCER, err);
+    sr_rc rc = cluster_open(&k, a, &c->properties, NULL, err);
     for (uint32_t i = 0; rc == SR_OK && i < c->topics.count; i++) {
         rc = kafka_tell_topic(a, &k, c->topics.item[i], err);
     }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "connectors/common/list.h"
+#include "connectors/kafka/cluster.h"
 
 #define TRANSACTIONS_TOPIC   "__transaction_state"
 #define TRANSACTIONS_STEP_MS 1000
@@ -215,76 +216,33 @@ static sr_rc transactions_take(struct transactions *t, const struct sr_ask *a,
     return SR_OK;
 }
 
-static sr_rc transactions_refused(const struct sr_ask *a, const struct client *c,
-                                  const struct sr_pairs *properties, rd_kafka_resp_err_t e,
+/* What is wrong with reading the topic, when it is a right that is missing. */
+static sr_rc transactions_refused(const struct cluster *k, rd_kafka_resp_err_t e,
                                   struct sr_error *err)
 {
-    sr_rc rc = client_is_let_in(c, properties, err);
-    if (rc != SR_OK) {
-        return rc;
-    }
-    if (client_rc(e) == SR_EACCESS) {
-        return a->host->fail(a->host, err, SR_EACCESS,
-                             "kafka: transactions are listed by reading topic " TRANSACTIONS_TOPIC
-                             ", which this user may not: %s",
-                             rd_kafka_err2str(e));
-    }
-    const char *servers = props_find(properties, "bootstrap.servers");
-    return client_rc(e) == SR_EIO
-               ? a->host->fail(a->host, err, SR_EIO, "kafka: no broker answers (%s): %s",
-                               servers ? servers : "", rd_kafka_err2str(e))
-               : client_fail(c, err, e, "kafka: " TRANSACTIONS_TOPIC);
-}
-
-static bool transactions_is_over(const struct sr_ask *a, const struct client *c)
-{
-    return a->host->mono_us(a->host) > a->until_us ||
-           atomic_load_explicit(&c->is_down, memory_order_relaxed) ||
-           atomic_load_explicit(&c->denied, memory_order_relaxed);
-}
-
-/* How many partitions the topic has; 0: it is not there, and so there never was a transaction. */
-static sr_rc transactions_partitions(struct client *c, const struct sr_ask *a,
-                                     const struct sr_pairs *properties, int32_t *count,
-                                     struct sr_error *err)
-{
-    rd_kafka_topic_t *topic = rd_kafka_topic_new(c->rk, TRANSACTIONS_TOPIC, NULL);
-    rd_kafka_resp_err_t e = topic ? RD_KAFKA_RESP_ERR__TIMED_OUT : rd_kafka_last_error();
-    bool is_over = !topic;
-    *count = 0;
-    while (!is_over) {
-        const struct rd_kafka_metadata *m = NULL;
-        e = rd_kafka_metadata(c->rk, 0, topic, &m, TRANSACTIONS_STEP_MS);
-        if (!e && m->topic_cnt == 1) {
-            e = m->topics[0].err;
-            *count = e ? 0 : m->topics[0].partition_cnt;
-        }
-        if (m) {
-            rd_kafka_metadata_destroy(m);
-        }
-        (void)rd_kafka_poll(c->rk, 0); /* errors are told by a callback */
-        is_over = !e || client_rc(e) != SR_EIO || transactions_is_over(a, c);
-    }
-    if (topic) {
-        rd_kafka_topic_destroy(topic);
-    }
-    bool is_absent = e == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
-    return e && !is_absent ? transactions_refused(a, c, properties, e, err) : SR_OK;
+    return client_rc(e) == SR_EACCESS
+               ? k->ask->host->fail(
+                     k->ask->host, err, SR_EACCESS,
+                     "kafka: transactions are listed by reading topic " TRANSACTIONS_TOPIC
+                     ", which this user may not: %s",
+                     rd_kafka_err2str(e))
+               : cluster_fail(k, e, "kafka: " TRANSACTIONS_TOPIC, err);
 }
 
 /* Polls until each partition was read to the end that it has when it is reached. */
-static sr_rc transactions_poll(struct transactions *out, struct client *c, const struct sr_ask *a,
-                               const char *stem, int32_t partitions, struct sr_error *err)
+static sr_rc transactions_poll(struct transactions *out, struct cluster *k, const char *stem,
+                               int32_t partitions, struct sr_error *err)
 {
+    const struct sr_ask *a = k->ask;
     sr_rc rc = SR_OK;
     while (rc == SR_OK && partitions > 0) {
-        if (transactions_is_over(a, c)) {
+        if (cluster_is_over(k)) {
             return a->host->fail(a->host, err, SR_EIO,
                                  "kafka: " TRANSACTIONS_TOPIC " could not be read to its end: %d "
                                  "partitions are left",
                                  partitions);
         }
-        rd_kafka_message_t *m = rd_kafka_consumer_poll(c->rk, 100);
+        rd_kafka_message_t *m = rd_kafka_consumer_poll(k->client.rk, 100);
         if (!m) {
             continue;
         }
@@ -293,51 +251,42 @@ static sr_rc transactions_poll(struct transactions *out, struct client *c, const
         } else if (m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
             partitions--;
         } else if (m->rkt && client_rc(m->err) != SR_EIO) {
-            rc = client_rc(m->err) == SR_EACCESS
-                     ? a->host->fail(
-                           a->host, err, SR_EACCESS,
-                           "kafka: transactions are listed by reading topic " TRANSACTIONS_TOPIC
-                           ", which this user may not: %s",
-                           rd_kafka_err2str(m->err))
-                     : client_fail(c, err, m->err, "kafka: " TRANSACTIONS_TOPIC);
+            rc = transactions_refused(k, m->err, err);
         }
         rd_kafka_message_destroy(m);
     }
     return rc;
 }
 
+/* All partitions, from their beginnings. */
+static void transactions_assign(const struct cluster *k, int32_t partitions)
+{
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(partitions);
+    for (int32_t i = 0; i < partitions; i++) {
+        rd_kafka_topic_partition_list_add(list, TRANSACTIONS_TOPIC, i)->offset =
+            RD_KAFKA_OFFSET_BEGINNING;
+    }
+    (void)rd_kafka_poll_set_consumer(k->client.rk); /* errors, too, come by consumer_poll now */
+    (void)rd_kafka_assign(k->client.rk, list);      /* what is wrong with it is polled */
+    rd_kafka_topic_partition_list_destroy(list);
+}
+
 sr_rc transactions_read(struct transactions *out, const struct sr_ask *a,
                         const struct sr_pairs *properties, const char *stem, struct sr_error *err)
 {
-    struct client c = {.rk = NULL};
-    rd_kafka_conf_t *conf = NULL;
+    struct cluster k = {.broker = -1};
     int32_t partitions = 0;
-    sr_rc rc = client_conf(properties, &conf, err);
-    if (rc != SR_OK) {
-        return rc;
-    }
-    client_set(conf, "group.id", stem); /* which nothing is asked of, but must be named */
-    client_set(conf, "isolation.level", "read_uncommitted");
-    client_set(conf, "enable.auto.commit", "false");
-    client_set(conf, "enable.partition.eof", "true");
-    client_set(conf, "auto.offset.reset", "earliest");
-    client_set(conf, "allow.auto.create.topics", "false");
-    rc = client_open(&c, a->host, RD_KAFKA_CONSUMER, conf, err);
+    sr_rc rc = cluster_open(&k, a, properties, stem, err);
     if (rc == SR_OK) {
-        rc = transactions_partitions(&c, a, properties, &partitions, err);
+        rd_kafka_resp_err_t e = cluster_ask(&k, TRANSACTIONS_TOPIC, &partitions);
+        bool is_absent = e == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART; /* there never was one */
+        rc = e && !is_absent ? transactions_refused(&k, e, err) : SR_OK;
     }
     if (rc == SR_OK && partitions > 0) {
-        rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(partitions);
-        for (int32_t i = 0; i < partitions; i++) {
-            rd_kafka_topic_partition_list_add(list, TRANSACTIONS_TOPIC, i)->offset =
-                RD_KAFKA_OFFSET_BEGINNING;
-        }
-        (void)rd_kafka_poll_set_consumer(c.rk); /* errors, too, come by consumer_poll from now on */
-        (void)rd_kafka_assign(c.rk, list);      /* what is wrong with it is polled */
-        rd_kafka_topic_partition_list_destroy(list);
-        rc = transactions_poll(out, &c, a, stem, partitions, err);
+        transactions_assign(&k, partitions);
+        rc = transactions_poll(out, &k, stem, partitions, err);
     }
-    client_close(&c);
+    cluster_close(&k);
     return rc;
 }
 
@@ -346,7 +295,8 @@ sr_rc transactions_read(struct transactions *out, const struct sr_ask *a,
 sr_rc transaction_end(const struct sr_ask *a, const struct sr_pairs *properties, const char *id,
                       int32_t timeout_ms, struct sr_error *err)
 {
-    struct client c = {.rk = NULL};
+    struct cluster k = {.ask = a, .properties = properties};
+    struct client *c = &k.client;
     rd_kafka_conf_t *conf = NULL;
     char text[16];
     sr_rc rc = client_conf(properties, &conf, err);
@@ -358,13 +308,13 @@ sr_rc transaction_end(const struct sr_ask *a, const struct sr_pairs *properties,
         (void)snprintf(text, sizeof(text), "%" PRId32, timeout_ms);
         client_set(conf, "transaction.timeout.ms", text);
     }
-    rc = client_open(&c, a->host, RD_KAFKA_PRODUCER, conf, err);
+    rc = client_open(c, a->host, RD_KAFKA_PRODUCER, conf, err);
     for (bool is_over = rc != SR_OK; !is_over;) {
-        rd_kafka_error_t *e = rd_kafka_init_transactions(c.rk, TRANSACTIONS_STEP_MS);
-        is_over = !e || !rd_kafka_error_is_retriable(e) || transactions_is_over(a, &c);
-        (void)rd_kafka_poll(c.rk, 0); /* errors are told by a callback */
+        rd_kafka_error_t *e = rd_kafka_init_transactions(c->rk, TRANSACTIONS_STEP_MS);
+        is_over = !e || !rd_kafka_error_is_retriable(e) || cluster_is_over(&k);
+        (void)rd_kafka_poll(c->rk, 0); /* errors are told by a callback */
         if (e && is_over) {
-            sr_rc let_in = client_is_let_in(&c, properties, err);
+            sr_rc let_in = client_is_let_in(c, properties, err);
             rc = let_in != SR_OK ? let_in
                                  : a->host->fail(a->host, err, client_rc(rd_kafka_error_code(e)),
                                                  "kafka: transactional id '%s': %s", id,
@@ -372,6 +322,6 @@ sr_rc transaction_end(const struct sr_ask *a, const struct sr_pairs *properties,
         }
         rd_kafka_error_destroy(e); /* NULL allowed */
     }
-    client_close(&c);
+    cluster_close(&k);
     return rc;
 }
