@@ -8,18 +8,14 @@
 static sr_rc avro_fetch(struct avro_decoder *x, uint32_t id, bool may_wait,
                         struct avro_known_schema **out, struct sr_error *err)
 {
-    if (x->fetch && schemas_fetch_id(x->fetch) != id) {
-        schemas_fetch_free(x->fetch); /* of a record that was given up */
-        x->fetch = NULL;
-    }
-    x->fetch = x->fetch ? x->fetch : schemas_fetch_new(&x->conf->registry, id, "AVRO");
-    if (x->fetch && may_wait && !schemas_fetch_is_done(x->fetch)) {
-        return SR_EBUSY;
+    struct schemas_wanted wanted = {
+        .conf = &x->conf->registry, .type = "AVRO", .id = id, .may_wait = may_wait};
+    char *text = NULL, why[SCHEMAS_WHY] = "";
+    sr_rc rc = schemas_fetch(&x->fetch, &wanted, &text, why);
+    if (rc == SR_EBUSY) {
+        return rc;
     }
     struct avro_known_schema *k = calloc(1, sizeof(*k));
-    char *text = NULL, why[SCHEMAS_WHY] = "out of memory";
-    sr_rc rc = x->fetch ? schemas_fetch_end(x->fetch, &text, why) : SR_ENOMEM;
-    x->fetch = NULL;
     rc = k ? rc : SR_ENOMEM;
     if (rc == SR_OK) {
         (void)avro_resolve(k, text, x->columns, false);

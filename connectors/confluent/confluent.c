@@ -106,17 +106,13 @@ static sr_rc confluent_fetch(struct confluent_decoder *x, uint32_t id, bool may_
                              "json-confluent: records of more than %u schemas",
                              CONFLUENT_SCHEMAS_MAX);
     }
-    if (x->fetch && schemas_fetch_id(x->fetch) != id) {
-        schemas_fetch_free(x->fetch); /* of a record that was given up */
-        x->fetch = NULL;
+    struct schemas_wanted wanted = {
+        .conf = &x->conf->registry, .type = "JSON", .id = id, .may_wait = may_wait};
+    char *text = NULL, why[SCHEMAS_WHY] = "";
+    sr_rc rc = schemas_fetch(&x->fetch, &wanted, &text, why);
+    if (rc == SR_EBUSY) {
+        return rc;
     }
-    x->fetch = x->fetch ? x->fetch : schemas_fetch_new(&x->conf->registry, id, "JSON");
-    if (x->fetch && may_wait && !schemas_fetch_is_done(x->fetch)) {
-        return SR_EBUSY;
-    }
-    char *text = NULL, why[SCHEMAS_WHY] = "out of memory";
-    sr_rc rc = x->fetch ? schemas_fetch_end(x->fetch, &text, why) : SR_ENOMEM;
-    x->fetch = NULL;
     free(text);
     bool is_bad = rc == SR_EABSENT || rc == SR_EDATA;
     if (rc != SR_OK && !is_bad) {

@@ -2,6 +2,8 @@
 
 #include <curl/curl.h>
 #include <jansson.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,34 +161,29 @@ static sr_rc schemas_ask_any(const struct schemas_question *q, json_t **out, cha
     return rc;
 }
 
-static sr_rc schemas_get_by(const struct schemas_question *of, uint32_t id, const char *type,
-                            char **out, char why[SCHEMAS_WHY])
+/* The text of the schema, to be freed. */
+static sr_rc schemas_get(const struct schemas_wanted *w, const atomic_bool *is_stopped, char **out,
+                         char why[SCHEMAS_WHY])
 {
     char path[48];
     json_t *answer = NULL;
-    struct schemas_question q = *of;
-    (void)snprintf(path, sizeof(path), "/schemas/ids/%u", id);
-    q.path = path;
+    const struct schemas_question q = {.conf = w->conf, .path = path, .is_stopped = is_stopped};
+    (void)snprintf(path, sizeof(path), "/schemas/ids/%u", w->id);
     sr_rc rc = schemas_ask_any(&q, &answer, why);
     const char *schema = json_string_value(json_object_get(answer, "schema"));
     const char *given = json_string_value(json_object_get(answer, "schemaType"));
-    if (rc == SR_OK && (!schema || strcmp(given ? given : "AVRO", type) != 0)) {
-        (void)snprintf(why, SCHEMAS_WHY, "schema %u of the registry is no %s schema", id, type);
+    if (rc == SR_OK && (!schema || strcmp(given ? given : "AVRO", w->type) != 0)) {
+        (void)snprintf(why, SCHEMAS_WHY, "schema %u of the registry is no %s schema", w->id,
+                       w->type);
         rc = SR_EDATA;
     }
     if (rc == SR_OK) {
         *out = strdup(schema);
         rc = *out ? SR_OK : SR_ENOMEM;
+        (void)snprintf(why, SCHEMAS_WHY, "%s", *out ? "" : "out of memory");
     }
     json_decref(answer);
     return rc;
-}
-
-sr_rc schemas_get(const struct schemas_conf *conf, uint32_t id, const char *type, char **out,
-                  char why[SCHEMAS_WHY])
-{
-    const struct schemas_question q = {.conf = conf};
-    return schemas_get_by(&q, id, type, out, why);
 }
 
 /* "/subjects/NAME/versions". False: too long, or no memory. */
@@ -285,11 +282,8 @@ void schemas_frame(uint32_t id, uint8_t out[SCHEMAS_FRAME_BYTES])
 /* --- On a thread ------------------------------------------------------------------------------ */
 
 struct schemas_fetch {
-    const struct schemas_conf *conf;
-    const char *type;
-    uint32_t id;
+    struct schemas_wanted wanted;
     pthread_t thread;
-    bool is_running;
     atomic_bool is_stopped; /* relaxed: give up */
     atomic_bool is_done;    /* release: the next three are there */
     sr_rc rc;
@@ -300,38 +294,27 @@ struct schemas_fetch {
 static void *schemas_fetch_run(void *fetch)
 {
     struct schemas_fetch *f = fetch;
-    const struct schemas_question q = {.conf = f->conf, .is_stopped = &f->is_stopped};
-    f->rc = schemas_get_by(&q, f->id, f->type, &f->text, f->why);
+    f->rc = schemas_get(&f->wanted, &f->is_stopped, &f->text, f->why);
     atomic_store_explicit(&f->is_done, true, memory_order_release);
     return NULL;
 }
 
-struct schemas_fetch *schemas_fetch_new(const struct schemas_conf *conf, uint32_t id,
-                                        const char *type)
+/* NULL: no memory, or no thread. */
+static struct schemas_fetch *schemas_fetch_new(const struct schemas_wanted *w)
 {
     struct schemas_fetch *f = calloc(1, sizeof(*f));
-    if (!f) {
-        return NULL;
+    if (f) {
+        f->wanted = *w;
     }
-    f->conf = conf;
-    f->type = type;
-    f->id = id;
-    f->is_running = pthread_create(&f->thread, NULL, schemas_fetch_run, f) == 0;
-    if (!f->is_running) {
+    if (f && pthread_create(&f->thread, NULL, schemas_fetch_run, f) != 0) {
         free(f);
         return NULL;
     }
     return f;
 }
 
-uint32_t schemas_fetch_id(const struct schemas_fetch *f) { return f->id; }
-
-bool schemas_fetch_is_done(const struct schemas_fetch *f)
-{
-    return atomic_load_explicit(&f->is_done, memory_order_acquire);
-}
-
-sr_rc schemas_fetch_end(struct schemas_fetch *f, char **out, char why[SCHEMAS_WHY])
+/* Waits for the answer. */
+static sr_rc schemas_fetch_end(struct schemas_fetch *f, char **out, char why[SCHEMAS_WHY])
 {
     (void)pthread_join(f->thread, NULL); /* it was made, and is joined once */
     sr_rc rc = f->rc;
@@ -339,6 +322,26 @@ sr_rc schemas_fetch_end(struct schemas_fetch *f, char **out, char why[SCHEMAS_WH
     memcpy(why, f->why, SCHEMAS_WHY);
     free(f);
     return rc;
+}
+
+sr_rc schemas_fetch(struct schemas_fetch **fetch, const struct schemas_wanted *w, char **out,
+                    char why[SCHEMAS_WHY])
+{
+    struct schemas_fetch *f = *fetch;
+    if (f && f->wanted.id != w->id) {
+        schemas_fetch_free(f); /* of a record that was given up */
+        f = NULL;
+    }
+    *fetch = f = f ? f : schemas_fetch_new(w);
+    if (!f) {
+        (void)snprintf(why, SCHEMAS_WHY, "out of memory");
+        return SR_ENOMEM;
+    }
+    if (w->may_wait && !atomic_load_explicit(&f->is_done, memory_order_acquire)) {
+        return SR_EBUSY;
+    }
+    *fetch = NULL;
+    return schemas_fetch_end(f, out, why);
 }
 
 void schemas_fetch_free(struct schemas_fetch *f)

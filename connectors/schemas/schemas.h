@@ -1,15 +1,13 @@
 /* A schema registry as Confluent's, asked over HTTP: schemas by number, and numbers of schemas.
  *
- * schemas_get, schemas_put and schemas_ask wait for the answer, SCHEMAS_WAIT_MS for each address at
- * most: they come when an encoder is opened, where the job has not begun, and from commands. A
- * decoder meets new numbers while rows flow: it asks on a thread, schemas_fetch, and goes on with
- * barriers meanwhile.
+ * schemas_put and schemas_ask wait for the answer, SCHEMAS_WAIT_MS for each address at most: they
+ * come when an encoder is opened, where the job has not begun, and from commands. A decoder meets
+ * new numbers while rows flow: schemas_fetch asks on a thread, so that it goes on with barriers
+ * meanwhile.
  */
 #ifndef CONNECTORS_SCHEMAS_SCHEMAS_H
 #define CONNECTORS_SCHEMAS_SCHEMAS_H
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <streamrun/ask.h>
 #include <streamrun/opt.h>
 
@@ -55,10 +53,6 @@ struct schemas_conf {
 /* At plan time, of format `name`: "avro-confluent". SR_ECONFIG. */
 sr_rc schemas_check(const struct schemas_conf *conf, const char *name, bool is_write,
                     struct sr_error *err);
-/* The schema of that number, to be freed. `type`: "AVRO" or "JSON". SR_EABSENT: the registry has
- * none; SR_EDATA: it is of another type. */
-sr_rc schemas_get(const struct schemas_conf *conf, uint32_t id, const char *type, char **out,
-                  char why[SCHEMAS_WHY]);
 /* The number of a schema under conf->subject, which is registered if it is not there yet. */
 sr_rc schemas_put(const struct schemas_conf *conf, const char *type, const char *schema,
                   uint32_t *id, char why[SCHEMAS_WHY]);
@@ -84,12 +78,18 @@ static inline bool schemas_framed(const uint8_t *bytes, uint32_t len, uint32_t *
 
 struct schemas_fetch; /* one question */
 
-struct schemas_fetch *schemas_fetch_new(const struct schemas_conf *conf, uint32_t id,
-                                        const char *type); /* borrows; NULL: no memory */
-uint32_t schemas_fetch_id(const struct schemas_fetch *f);
-bool schemas_fetch_is_done(const struct schemas_fetch *f);
-/* Waits for the answer, which is as that of schemas_get; takes f. */
-sr_rc schemas_fetch_end(struct schemas_fetch *f, char **out, char why[SCHEMAS_WHY]);
+struct schemas_wanted {
+    const struct schemas_conf *conf;
+    const char *type; /* "AVRO" or "JSON" */
+    uint32_t id;
+    bool may_wait; /* else the call waits */
+};
+
+/* The schema of that number, to be freed. SR_EBUSY: not yet, make it again; SR_EABSENT: the
+ * registry has none; SR_EDATA: it is of another type. *fetch: NULL at first, and after an answer.
+ */
+sr_rc schemas_fetch(struct schemas_fetch **fetch, const struct schemas_wanted *w, char **out,
+                    char why[SCHEMAS_WHY]);
 void schemas_fetch_free(struct schemas_fetch *f); /* gives up, within a second; NULL allowed */
 
 #endif
