@@ -152,7 +152,7 @@ static sr_rc outlets_answer(struct outlets *o, const rd_kafka_ConfigResource_t *
         l->is_settled = true;
         return SR_OK;
     case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
-        return ++o->tries < OUTLETS_TRIES ? SR_EBUSY : outlets_miss(o, l, err);
+        return o->tries < OUTLETS_TRIES ? SR_EBUSY : outlets_miss(o, l, err);
     case RD_KAFKA_RESP_ERR_TOPIC_EXCEPTION:
         return o->how.may_lack ? outlets_miss(o, l, err)
                                : host->fail(host, err, SR_ECONFIG,
@@ -182,6 +182,7 @@ static sr_rc outlets_take(struct outlets *o, rd_kafka_event_t *event, int64_t *p
         rd_kafka_DescribeConfigs_result_resources(result, &count);
     sr_rc rc = SR_OK;
     atomic_store_explicit(&o->client->is_down, false, memory_order_relaxed);
+    o->tries++; /* one look, at however many topics */
     for (size_t i = 0; i < count && (rc == SR_OK || rc == SR_EBUSY); i++) {
         sr_rc one = outlets_answer(o, resource[i], err);
         rc = one == SR_OK ? rc : one;
