@@ -3,7 +3,7 @@ import pathlib
 import subprocess
 
 from harness import SIGKILL, ok, test, wait_for
-from test_kafka_source import BOUNDED, FILES, KEPT, LOST, goes_on, job, lines, read_some, rows, stopped, topic, transaction, values, written
+from test_kafka_source import BOUNDED, FILES, KEPT, LOST, goes_on, job, lines, lost, read_some, rows, stopped, topic, transaction, values, written
 
 KIT = pathlib.Path(__file__).resolve().parent.parent / "kit"
 FIRST = "    scan.startup.mode: earliest-offset\n"
@@ -156,12 +156,7 @@ def a_compacted_topic_has_holes_and_they_are_no_loss(p):
 @test
 def a_lost_position_goes_on_at_the_latest_when_told_to(p):
     broker = p.kafka()
-    name = topic(broker)
-    path = job(p, broker, name, LOST, head=KEPT, out=FILES)
-    broker.put(name, lines(0, 5))
-    read_some(p, path, 5)
-    broker.put(name, lines(5, 20))
-    broker.forget(name, 0, 20)
+    name, path = lost(p, broker)
     child = p.start("run", path, "--continue", "-D", "sources.in.scan.lost-position=latest")
     wait_for("the count of it", lambda: child.poll() is not None or b"lost-records" in p.run("status", "--json").stdout)
     broker.put(name, lines(25, 2))
@@ -174,12 +169,7 @@ def a_lost_position_goes_on_at_the_latest_when_told_to(p):
 @test
 def while_a_broker_is_asked_other_partitions_and_checkpoints_go_on(p):
     broker = p.kafka()
-    name = topic(broker, 2)
-    path = job(p, broker, name, LOST, head=KEPT, out=FILES)
-    broker.put(name, lines(0, 5))
-    read_some(p, path, 5)
-    broker.put(name, lines(5, 20))
-    broker.forget(name, 0, 20)
+    name, path = lost(p, broker, 2)
     flags = subprocess.run(["pkg-config", "--cflags", "rdkafka"], check=True, capture_output=True, text=True).stdout.split()
     subprocess.run(["cc", "-shared", "-fPIC", "-D_GNU_SOURCE", KIT / "kafka_hold.c", "-o", p.dir / "hold.so", *flags], check=True)
     held = p.dir / "held"

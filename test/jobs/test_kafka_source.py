@@ -370,15 +370,21 @@ def goes_on(p, path, condition, *args):
     return stopped(p, child)
 
 
-@test
-def a_position_that_retention_took_fails_and_says_what_is_gone(p):
-    broker = p.kafka()
-    name = topic(broker)
+def lost(p, broker, partitions=1):
+    """A topic and a job, which has read the first 5 of 25 records, of which the broker has the last 5."""
+    name = topic(broker, partitions)
     path = job(p, broker, name, LOST, head=KEPT, out=FILES)
     broker.put(name, lines(0, 5))
     read_some(p, path, 5)
     broker.put(name, lines(5, 20))
     broker.forget(name, 0, 20)
+    return name, path
+
+
+@test
+def a_position_that_retention_took_fails_and_says_what_is_gone(p):
+    broker = p.kafka()
+    name, path = lost(p, broker)
     done = ok(p.run("run", path, "--continue"), 1)
     assert f"topic '{name}', partition 0: position 5 is lost, the broker has 20 to 25".encode() in done.stderr, done.stderr
     assert b"15 records are gone" in done.stderr and len(written(p)) == 5, done.stderr
