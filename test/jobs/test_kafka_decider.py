@@ -364,23 +364,25 @@ def a_transaction_that_a_broker_did_not_end_in_the_topics_is_ended(p):
     proxy = kafka_proxy.Proxy()
     broker = p.kafka({"transaction.abort.timed.out.transaction.cleanup.interval.ms": "20", "broker.session.timeout.ms": "3000",
                       "broker.heartbeat.interval.ms": "1000"}, proxy=proxy)
+    jobs = {}
     for method in ("decider", "redo"):
-        name = f"unended-{method}"
-        broker.create(name, 2)
-        path = job(p, broker, name, rate=3000, bootstrap=proxy.bootstrap, sink=f"""
+        broker.create(f"unended-{method}", 2)
+        jobs[f"unended-{method}"] = job(p, broker, f"unended-{method}", rate=3000, bootstrap=proxy.bootstrap, sink=f"""
     properties.transaction.timeout.ms: 1500
     exactly-once.method: {method}
 """)
-        proxy.hold(2, is_last=True)
-        child = p.start("run", path)
-        wait_for("a commit that is held", lambda: proxy.held)
+    proxy.hold(2, is_last=True, of=b"unended-redo")
+    children = [p.start("run", path) for path in jobs.values()]
+    wait_for("a commit that is held", lambda: proxy.held)
+    for child in children:
         child.send_signal(SIGKILL)
         child.communicate()
-        proxy.heal()
-        broker.kill()
-        time.sleep(1)
-        broker.start()
+    proxy.heal()
+    broker.kill()
+    time.sleep(1)
+    broker.start()
+    for name, path in jobs.items():
         done = ok(p.run("run", path, "--continue", timeout=60))
         got = numbers(broker, name)
-        assert sorted(got) == list(range(ROWS)), (method, len(got), len(set(got)), done.stderr)
+        assert sorted(got) == list(range(ROWS)), (name, len(got), len(set(got)), done.stderr)
     proxy.close()

@@ -85,7 +85,7 @@ class Proxy:
         self.flows = threading.Event()
         self.flows.set()
         self.lost = {}  # answers still to be swallowed, by request
-        self.nth, self.is_last = 0, False  # the END_TXN to be held; 0: none
+        self.nth, self.is_last, self.of = 0, False, b""  # the END_TXN to be held; 0: none
         self.held, self.late, self.swallowed = None, [], 0
         threading.Thread(target=self._accept, daemon=True).start()
 
@@ -111,10 +111,10 @@ class Proxy:
         with self.lock:
             self.lost[request] = count
 
-    def hold(self, nth=1, is_last=False):
-        """`is_last`: nothing comes through behind it, as by cut()."""
+    def hold(self, nth=1, is_last=False, of=b""):
+        """`is_last`: nothing comes through behind it, as by cut(). `of`: only those with this in their id count."""
         with self.lock:
-            self.nth, self.held, self.is_last = nth, None, is_last
+            self.nth, self.held, self.is_last, self.of = nth, None, is_last, of
 
     def heal(self):
         """As good as new, but for a request that is still on its way."""
@@ -178,8 +178,9 @@ class Proxy:
         frame = frame_of(line.client)
         key, _, correlation = struct.unpack(">hhi", frame[:8])
         with self.lock:
-            line.asked[correlation] = (key, transactional_id(frame))
-            if key == END_TXN and self.nth:
+            of = transactional_id(frame)
+            line.asked[correlation] = (key, of)
+            if key == END_TXN and self.nth and self.of in (of or b""):
                 self.nth -= 1
                 if self.nth == 0:
                     self.held, self.is_cut = Held(frame), self.is_cut or self.is_last
