@@ -11,6 +11,7 @@ import threading
 import time
 from email.utils import formatdate
 
+import served
 from harness import ended, ok, test, wait_for
 
 
@@ -304,9 +305,7 @@ def many_requests_are_on_the_way_at_once(p):
 
 @test
 def certificates_are_verified(p):
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", p.dir / "key.pem",
-                    "-out", p.dir / "cert.pem", "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"],
-                   check=True, capture_output=True)
+    served.certificate(p.dir / "cert.pem", p.dir / "key.pem")
     with Server(tls=(p.dir / "cert.pem", p.dir / "key.pem")) as s:
         done = p.run("run", job(p, s.url))
         assert done.returncode == 1 and b"certificate" in done.stderr.lower() and not s.requests, done.stderr
@@ -318,9 +317,7 @@ def certificates_are_verified(p):
 @test
 def a_certificate_of_our_own_is_shown_to_servers_that_ask(p):
     for who in ("server", "client", "stranger"):
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", p.dir / f"{who}.key",
-                        "-out", p.dir / f"{who}.pem", "-days", "2", "-subj", f"/CN={who}", "-addext", "subjectAltName=IP:127.0.0.1"],
-                       check=True, capture_output=True)
+        served.certificate(p.dir / f"{who}.pem", p.dir / f"{who}.key", who)
     own = ", tls.ca-file: server.pem, tls.certificate-file: {0}.pem, tls.key-file: {1}.key, sink.max-retries: 1"
     with Server(tls=(p.dir / "server.pem", p.dir / "server.key"), clients=p.dir / "client.pem") as s:
         ok(p.run("run", job(p, s.url, own.format("client", "client"))))

@@ -3,9 +3,9 @@ import json
 import shutil
 import ssl
 import struct
-import subprocess
 
 import registry as real
+import served
 from harness import Skipped, ok, test, wait_for
 from test_avro import Registry, framed, read
 from test_http_sink import Server
@@ -87,10 +87,10 @@ pipeline.name: slow
 execution.checkpointing: {{interval: 20ms, dir: state}}
 sources:
   in: {{connector: http, listen: '127.0.0.1:0', path: /events, source.body: record,
-        {options(registry, fmt, subject=None)}, schema: '{{id: INT}}'}}
+        {options(registry, fmt, subject=None)}, schema: {{id: INT}}}}
 sinks:
   out: {{from: in, connector: filesystem, path: out/, format: json}}
-""".replace("'{id: INT}'", "{id: INT}"))
+""")
         hook = Hook(p, path).ready()
         status, words, _ = hook.send(framed(number, body))
         assert status == 200, (status, words)
@@ -112,19 +112,12 @@ def a_slow_registry_does_not_hold_up_checkpoints_of_avro(p):
     slow(p, "avro-confluent", "AVRO", '{"type": "record", "name": "r", "fields": [{"name": "id", "type": "int"}]}', b"\x0e")
 
 
-def certificate(p, name):
-    """A certificate that is its own authority: NAME.pem, and with its key NAME-both.pem."""
-    cert, key = p.dir / f"{name}.pem", p.dir / f"{name}-key.pem"
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
-                    "-subj", f"/CN={name}", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", cert],
-                   check=True, capture_output=True)
-    (p.dir / f"{name}-both.pem").write_text(key.read_text() + cert.read_text())
-
-
 @test
 def a_registry_over_tls_with_password_and_certificates(p):
     for name in ("server", "client", "stranger"):
-        certificate(p, name)
+        cert, key = p.dir / f"{name}.pem", p.dir / f"{name}-key.pem"
+        served.certificate(cert, key, name)
+        (p.dir / f"{name}-both.pem").write_text(key.read_text() + cert.read_text())
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.load_cert_chain(p.dir / "server-both.pem")
     tls.verify_mode = ssl.CERT_REQUIRED

@@ -16,7 +16,6 @@ It listens twice: without secrets (super user), and by TLS with SCRAM or PLAIN (
 Jars lie in ${XDG_CACHE_HOME:-~/.cache}/streamrun/kafka-VERSION, outside of the tree. What is missing is `Missing`.
 """
 import contextlib
-import fcntl
 import json
 import os
 import pathlib
@@ -24,11 +23,13 @@ import re
 import secrets
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import time
+
+import served
+from served import Missing
 
 VERSION, LOG4J = "4.4.0", "2.25.5"
 HERE = pathlib.Path(__file__).resolve().parent
@@ -79,13 +80,8 @@ SETTINGS = {
 }
 
 
-class Missing(Exception):
-    """There is no Java, no Maven, or no way to the jars: a test that needs a broker is to be skipped."""
-
-
 def cache():
-    base = os.environ.get("XDG_CACHE_HOME") or pathlib.Path("~/.cache").expanduser()
-    return pathlib.Path(base) / "streamrun" / f"kafka-{VERSION}"
+    return served.cache(f"kafka-{VERSION}")
 
 
 def java(*args, heap=128, jvm=()):
@@ -138,38 +134,24 @@ def archive_classes():
         (cache() / "broker.new").replace(cache() / "broker.jsa")
 
 
+def fill(home):
+    (home / "log4j2.properties").write_text(LOG)
+    if not (home / "libs").exists():
+        fetch(home)
+    format_data(home)
+    archive_classes()
+    (home / "ready").touch()
+
+
 def prepare():
-    """Fills the cache, once on a machine; several at once wait for each other."""
     if shutil.which("java") is None:
         raise Missing("no java (Debian: openjdk-17-jre-headless)")
-    home = cache()
-    if (home / "ready").exists():
-        return
-    home.mkdir(parents=True, exist_ok=True)
-    with open(home / "lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if (home / "ready").exists():
-            return
-        (home / "log4j2.properties").write_text(LOG)
-        if not (home / "libs").exists():
-            fetch(home)
-        format_data(home)
-        archive_classes()
-        (home / "ready").touch()
+    served.once(cache(), "ready", fill)
 
 
 def archived():
     archive = cache() / "broker.jsa"
     return [f"-XX:SharedArchiveFile={archive}"] if archive.exists() else []
-
-
-def free_ports(count):
-    """Ports that nobody has now; who comes in between is seen at the start."""
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for s in sockets:
-            s.bind(("127.0.0.1", 0))
-        return [s.getsockname()[1] for s in sockets]
 
 
 class Broker:
@@ -193,7 +175,7 @@ class Broker:
         if not self.jvm:
             prepare()
         for _ in range(5):
-            self.ports = free_ports(4)
+            self.ports = served.free_ports(4)
             self._make()
             try:
                 return self.start()
@@ -210,9 +192,7 @@ class Broker:
         meta.write_text(re.sub("(?m)^cluster.id=.*$", "cluster.id=" + secrets.token_urlsafe(16), meta.read_text()))
         self.ca = self.dir / "ca.pem"
         if not self.ca.exists():
-            subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
-                            "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost",
-                            "-keyout", self.dir / "key.pem", "-out", self.ca], check=True, capture_output=True)
+            served.certificate(self.ca, self.dir / "key.pem")
             (self.dir / "server.pem").write_text((self.dir / "key.pem").read_text() + self.ca.read_text())
 
     def _configure(self):
@@ -384,23 +364,6 @@ class Broker:
         return done.stdout
 
 
-def main(args):
-    if args == ["prepare"]:
-        prepare()
-        return 0
-    if len(args) < 2 or args[0] != "run":
-        print(__doc__, file=sys.stderr)
-        return 2
-    signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
-    with contextlib.suppress(KeyboardInterrupt), Broker(args[1], dict(a.split("=", 1) for a in args[2:])) as broker:
-        print(f"bootstrap={broker.bootstrap}", flush=True)
-        sys.stdin.read()
-    return 0
-
-
 if __name__ == "__main__":
-    try:
-        sys.exit(main(sys.argv[1:]))
-    except Missing as why:
-        print(f"kafka.py: {why}", file=sys.stderr)
-        sys.exit(77)
+    sys.exit(served.main(__doc__, prepare, lambda where, *settings: Broker(where, dict(s.split("=", 1) for s in settings)),
+                         lambda broker: f"bootstrap={broker.bootstrap}", most=sys.maxsize))

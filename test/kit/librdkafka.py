@@ -8,13 +8,14 @@ has every function that our module calls.
 """
 import ctypes
 import hashlib
-import os
 import pathlib
 import platform
 import subprocess
 import sys
 import tempfile
 import zipfile
+
+import served
 
 VERSION, WHEEL = "2.16.0", "2.16.1"
 SHA256 = {
@@ -24,8 +25,7 @@ SHA256 = {
 
 
 def home():
-    base = os.environ.get("XDG_CACHE_HOME") or pathlib.Path("~/.cache").expanduser()
-    return pathlib.Path(base) / "streamrun" / f"librdkafka-{WHEEL}"
+    return served.cache(f"librdkafka-{WHEEL}")
 
 
 def newest():
@@ -47,26 +47,22 @@ def fetch(where):
     return wheel
 
 
-def prepare():
-    if newest() is not None:
-        return
-    with tempfile.TemporaryDirectory(prefix="sr-wheel-") as where:
-        with zipfile.ZipFile(fetch(where)) as wheel:
+def fill(where):
+    with tempfile.TemporaryDirectory(prefix="sr-wheel-") as place:
+        with zipfile.ZipFile(fetch(place)) as wheel:
             name = next(n for n in wheel.namelist() if "librdkafka" in n and ".so" in n)
-            library = pathlib.Path(where) / "librdkafka.so.1"
+            library = pathlib.Path(place) / "librdkafka.so.1"
             library.write_bytes(wheel.read(name))
         version = ctypes.CDLL(str(library)).rd_kafka_version_str
         version.restype = ctypes.c_char_p
         if version().decode() != VERSION:
             raise SystemExit(f"librdkafka.py: it is {version().decode()}, not {VERSION}")
-        home().mkdir(parents=True, exist_ok=True)
-        part = home() / f"part-{os.getpid()}"
-        part.write_bytes(library.read_bytes())
-        part.replace(home() / "librdkafka.so.1")
+        (where / "part").write_bytes(library.read_bytes())
+        (where / "part").replace(where / "librdkafka.so.1")
 
 
 if __name__ == "__main__":
     if sys.argv[1:] != ["prepare"]:
         print(__doc__, file=sys.stderr)
         sys.exit(2)
-    prepare()
+    served.once(home(), "librdkafka.so.1", fill)

@@ -11,18 +11,17 @@ What is in it is in memory, and gone with it. It lies in ${XDG_CACHE_HOME:-~/.ca
 missing is `Missing`.
 """
 import contextlib
-import fcntl
 import hashlib
-import os
 import pathlib
 import shutil
-import signal
-import socket
 import subprocess
 import sys
 import tarfile
 import time
 import urllib.request
+
+import served
+from served import Missing
 
 VERSION = "2.6.13.Final"
 ARTIFACT = f"io.apicurio:apicurio-registry-app:{VERSION}:tar.gz:all"
@@ -32,13 +31,8 @@ START_MAX_S = 180
 JVM = ["-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Xss512k"]
 
 
-class Missing(Exception):
-    """There is no Java, or the registry was not fetched: a test that needs it is to be skipped."""
-
-
 def cache():
-    base = os.environ.get("XDG_CACHE_HOME") or pathlib.Path("~/.cache").expanduser()
-    return pathlib.Path(base) / "streamrun" / f"registry-{VERSION}"
+    return served.cache(f"registry-{VERSION}")
 
 
 def fetch(home):
@@ -63,15 +57,7 @@ def fetch(home):
 
 
 def prepare():
-    """Fills the cache, once on a machine; several at once wait for each other."""
-    home = cache()
-    if (home / "app").exists():
-        return
-    home.mkdir(parents=True, exist_ok=True)
-    with open(home / "lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (home / "app").exists():
-            fetch(home)
+    served.once(cache(), "app", fetch)
 
 
 class Registry:
@@ -88,10 +74,7 @@ class Registry:
             raise Missing("the schema registry was not fetched: test/kit/registry.py prepare")
         self.dir.mkdir(parents=True, exist_ok=True)
         for _ in range(5):
-            with socket.socket() as s:
-                s.bind(("127.0.0.1", 0))
-                port = s.getsockname()[1]
-            if self._start(jar, port):
+            if self._start(jar, *served.free_ports(1)):
                 return self
         raise AssertionError("no free port")
 
@@ -125,23 +108,5 @@ class Registry:
         raise AssertionError("the registry did not start:\n" + words[-3000:])
 
 
-def main(args):
-    if args == ["prepare"]:
-        prepare()
-        return 0
-    if len(args) != 2 or args[0] != "run":
-        print(__doc__, file=sys.stderr)
-        return 2
-    signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
-    with contextlib.suppress(KeyboardInterrupt), Registry(args[1]) as registry:
-        print(f"url={registry.url}", flush=True)
-        sys.stdin.read()
-    return 0
-
-
 if __name__ == "__main__":
-    try:
-        sys.exit(main(sys.argv[1:]))
-    except Missing as why:
-        print(f"registry.py: {why}", file=sys.stderr)
-        sys.exit(77)
+    sys.exit(served.main(__doc__, prepare, Registry, lambda registry: f"url={registry.url}"))
