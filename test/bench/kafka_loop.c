@@ -7,64 +7,34 @@
  *   kafka_loop follow BOOTSTRAP FROM TO      as copy, without an end
  */
 #include <librdkafka/rdkafka.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "test/bench/kafka_client.h"
 #include "test/bench/kafka_json.h"
 
 #define ROW_BYTES 200
 #define BATCH     1000
-#define WAIT_MS   60000
-
-static void die(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    (void)vfprintf(stderr, format, args);
-    va_end(args);
-    (void)fputc('\n', stderr);
-    exit(1);
-}
-
-static void set(rd_kafka_conf_t *conf, const char *name, const char *value)
-{
-    char why[256];
-    if (rd_kafka_conf_set(conf, name, value, why, sizeof(why)) != RD_KAFKA_CONF_OK) {
-        die("%s", why);
-    }
-}
-
-static rd_kafka_t *client(rd_kafka_type_t type, rd_kafka_conf_t *conf, const char *bootstrap)
-{
-    char why[256];
-    set(conf, "bootstrap.servers", bootstrap);
-    rd_kafka_t *rk = rd_kafka_new(type, conf, why, sizeof(why));
-    if (!rk) {
-        die("%s", why);
-    }
-    return rk;
-}
 
 static void delivered(rd_kafka_t *rk, const rd_kafka_message_t *m, void *opaque)
 {
     (void)rk, (void)opaque;
     if (m->err) {
-        die("not delivered: %s", rd_kafka_err2str(m->err));
+        kafka_die("not delivered: %s", rd_kafka_err2str(m->err));
     }
 }
 
 static rd_kafka_t *producer(const char *bootstrap)
 {
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
-    set(conf, "enable.idempotence", "true");
-    set(conf, "compression.codec", "lz4");
-    set(conf, "partitioner", "murmur2_random");
-    set(conf, "queue.buffering.max.kbytes", "32768");
+    kafka_set(conf, "enable.idempotence", "true");
+    kafka_set(conf, "compression.codec", "lz4");
+    kafka_set(conf, "partitioner", "murmur2_random");
+    kafka_set(conf, "queue.buffering.max.kbytes", "32768");
     rd_kafka_conf_set_dr_msg_cb(conf, delivered);
-    return client(RD_KAFKA_PRODUCER, conf, bootstrap);
+    return kafka_client(RD_KAFKA_PRODUCER, conf, bootstrap);
 }
 
 static void put(rd_kafka_t *rk, rd_kafka_topic_t *topic, void *data, size_t len)
@@ -72,7 +42,7 @@ static void put(rd_kafka_t *rk, rd_kafka_topic_t *topic, void *data, size_t len)
     while (rd_kafka_produce(topic, RD_KAFKA_PARTITION_UA, RD_KAFKA_MSG_F_COPY, data, len, NULL, 0,
                             NULL) != 0) {
         if (rd_kafka_last_error() != RD_KAFKA_RESP_ERR__QUEUE_FULL) {
-            die("%s", rd_kafka_err2str(rd_kafka_last_error()));
+            kafka_die("%s", rd_kafka_err2str(rd_kafka_last_error()));
         }
         (void)rd_kafka_poll(rk, 10);
     }
@@ -80,8 +50,8 @@ static void put(rd_kafka_t *rk, rd_kafka_topic_t *topic, void *data, size_t len)
 
 static void end(rd_kafka_t *rk, rd_kafka_topic_t *topic)
 {
-    if (rd_kafka_flush(rk, WAIT_MS)) {
-        die("not delivered in time");
+    if (rd_kafka_flush(rk, KAFKA_WAIT_MS)) {
+        kafka_die("not delivered in time");
     }
     rd_kafka_topic_destroy(topic);
     rd_kafka_destroy(rk);
@@ -108,30 +78,6 @@ static void fill(const char *bootstrap, const char *to, long rows)
     end(rk, topic);
 }
 
-/* All partitions of the topic, from their beginning. Answers how many. */
-static int assign_all(rd_kafka_t *rk, const char *name)
-{
-    rd_kafka_topic_t *topic = rd_kafka_topic_new(rk, name, NULL);
-    const rd_kafka_metadata_t *m = NULL;
-    rd_kafka_resp_err_t e = rd_kafka_metadata(rk, 0, topic, &m, WAIT_MS);
-    if (e) {
-        die("%s", rd_kafka_err2str(e));
-    }
-    int count = m->topics[0].partition_cnt;
-    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(count);
-    for (int p = 0; p < count; p++) {
-        rd_kafka_topic_partition_list_add(list, name, p)->offset = RD_KAFKA_OFFSET_BEGINNING;
-    }
-    e = rd_kafka_assign(rk, list);
-    if (e) {
-        die("%s", rd_kafka_err2str(e));
-    }
-    rd_kafka_topic_partition_list_destroy(list);
-    rd_kafka_metadata_destroy(m);
-    rd_kafka_topic_destroy(topic);
-    return count;
-}
-
 /* One record on; by way of JSON, or as it is. */
 static void pass(rd_kafka_t *out, rd_kafka_topic_t *topic, struct kafka_json *json,
                  const rd_kafka_message_t *m)
@@ -151,22 +97,22 @@ static void copy(const char *bootstrap, const char *from, const char *to, struct
                  bool is_endless)
 {
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
-    set(conf, "group.id", "kafka_loop");
-    set(conf, "enable.auto.commit", "false");
-    set(conf, "enable.partition.eof", "true");
-    set(conf, "isolation.level", "read_committed");
-    rd_kafka_t *in = client(RD_KAFKA_CONSUMER, conf, bootstrap);
+    kafka_set(conf, "group.id", "kafka_loop");
+    kafka_set(conf, "enable.auto.commit", "false");
+    kafka_set(conf, "enable.partition.eof", "true");
+    kafka_set(conf, "isolation.level", "read_committed");
+    rd_kafka_t *in = kafka_client(RD_KAFKA_CONSUMER, conf, bootstrap);
     rd_kafka_queue_t *queue = rd_kafka_queue_get_consumer(in);
     rd_kafka_t *out = producer(bootstrap);
     rd_kafka_topic_t *topic = rd_kafka_topic_new(out, to, NULL);
     rd_kafka_message_t *m[BATCH];
-    for (int left = assign_all(in, from); left > 0;) {
+    for (int left = kafka_assign_all(in, from); left > 0;) {
         ssize_t got = rd_kafka_consume_batch_queue(queue, is_endless ? 1 : 100, m, BATCH);
         for (ssize_t i = 0; i < got; i++) {
             if (m[i]->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
                 left -= is_endless ? 0 : 1;
             } else if (m[i]->err) {
-                die("%s", rd_kafka_message_errstr(m[i]));
+                kafka_die("%s", rd_kafka_message_errstr(m[i]));
             } else {
                 pass(out, topic, json, m[i]);
             }
@@ -193,7 +139,7 @@ int main(int argc, char **argv)
         copy(argv[2], argv[3], argv[4], json, false);
         kafka_json_free(json);
     } else {
-        die("kafka_loop: wrong usage, see the file's head");
+        kafka_die("kafka_loop: wrong usage, see the file's head");
     }
     return 0;
 }

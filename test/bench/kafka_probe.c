@@ -9,9 +9,7 @@
  * that was held up does not hide it. Prints one line of JSON: median, 99 %, maximum in
  * milliseconds.
  */
-#include <librdkafka/rdkafka.h>
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,9 +18,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "test/bench/kafka_client.h"
+
 #define ROW_BYTES 200
-#define BATCH     1000
-#define WAIT_MS   60000
 #define WARM_S    5
 #define LATE_US   INT64_C(60000000)
 
@@ -36,16 +34,6 @@ struct probe {
     _Atomic uint64_t back;   /* release: their waited_us are there */
 };
 
-static void die(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    (void)vfprintf(stderr, format, args);
-    va_end(args);
-    (void)fputc('\n', stderr);
-    exit(1);
-}
-
 static int64_t now_us(void)
 {
     struct timespec t;
@@ -53,55 +41,22 @@ static int64_t now_us(void)
     return t.tv_sec * INT64_C(1000000) + t.tv_nsec / 1000;
 }
 
-static rd_kafka_t *client(const struct probe *p, rd_kafka_type_t type, const char *const *setting)
-{
-    char why[256];
-    rd_kafka_conf_t *conf = rd_kafka_conf_new();
-    for (int i = 0; setting[i]; i += 2) {
-        if (rd_kafka_conf_set(conf, setting[i], setting[i + 1], why, sizeof(why)) != 0) {
-            die("%s", why);
-        }
-    }
-    (void)rd_kafka_conf_set(conf, "bootstrap.servers", p->bootstrap, why, sizeof(why));
-    rd_kafka_t *rk = rd_kafka_new(type, conf, why, sizeof(why));
-    if (!rk) {
-        die("%s", why);
-    }
-    return rk;
-}
-
 static void open_reader(struct probe *p)
 {
-    static const char *const setting[] = {"group.id",
-                                          "kafka_probe",
-                                          "enable.auto.commit",
-                                          "false",
-                                          "isolation.level",
-                                          "read_committed",
-                                          "fetch.wait.max.ms",
-                                          "100",
-                                          NULL};
-    p->reader = client(p, RD_KAFKA_CONSUMER, setting);
-    rd_kafka_topic_t *topic = rd_kafka_topic_new(p->reader, p->out, NULL);
-    const rd_kafka_metadata_t *m = NULL;
-    if (rd_kafka_metadata(p->reader, 0, topic, &m, WAIT_MS) != 0 || m->topics[0].err != 0) {
-        die("no topic %s", p->out);
-    }
-    int count = m->topics[0].partition_cnt;
-    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(count);
-    for (int i = 0; i < count; i++) {
-        rd_kafka_topic_partition_list_add(list, p->out, i)->offset = RD_KAFKA_OFFSET_BEGINNING;
-    }
-    (void)rd_kafka_assign(p->reader, list);
-    rd_kafka_topic_partition_list_destroy(list);
-    rd_kafka_metadata_destroy(m);
-    rd_kafka_topic_destroy(topic);
+    rd_kafka_conf_t *conf = rd_kafka_conf_new();
+    kafka_set(conf, "group.id", "kafka_probe");
+    kafka_set(conf, "enable.auto.commit", "false");
+    kafka_set(conf, "isolation.level", "read_committed");
+    kafka_set(conf, "fetch.wait.max.ms", "100");
+    p->reader = kafka_client(RD_KAFKA_CONSUMER, conf, p->bootstrap);
+    (void)kafka_assign_all(p->reader, p->out);
 }
 
 static void open_writer(struct probe *p)
 {
-    static const char *const setting[] = {"linger.ms", "1", NULL};
-    p->writer = client(p, RD_KAFKA_PRODUCER, setting);
+    rd_kafka_conf_t *conf = rd_kafka_conf_new();
+    kafka_set(conf, "linger.ms", "1");
+    p->writer = kafka_client(RD_KAFKA_PRODUCER, conf, p->bootstrap);
     p->topic = rd_kafka_topic_new(p->writer, p->in, NULL);
 }
 
@@ -113,7 +68,7 @@ static void put(struct probe *p, uint64_t number)
     row[n] = ' ';
     if (rd_kafka_produce(p->topic, RD_KAFKA_PARTITION_UA, RD_KAFKA_MSG_F_COPY, row, sizeof(row),
                          NULL, 0, NULL) != 0) {
-        die("%s", rd_kafka_err2str(rd_kafka_last_error()));
+        kafka_die("%s", rd_kafka_err2str(rd_kafka_last_error()));
     }
 }
 
@@ -145,7 +100,7 @@ static void settle(struct probe *p)
         (void)rd_kafka_poll(p->writer, 0);
         hear(p, 10);
         if (now_us() - p->begin_us > LATE_US) {
-            die("nothing comes back");
+            kafka_die("nothing comes back");
         }
     }
     p->waited_us[0] = 0;
@@ -165,7 +120,7 @@ static void *write_all(void *arg)
         (void)rd_kafka_poll(p->writer, 0);
         (void)nanosleep(&pause, NULL);
     }
-    (void)rd_kafka_flush(p->writer, WAIT_MS);
+    (void)rd_kafka_flush(p->writer, KAFKA_WAIT_MS);
     return NULL;
 }
 
@@ -178,7 +133,7 @@ static int compare(const void *a, const void *b)
 int main(int argc, char **argv)
 {
     if (argc != 6) {
-        die("kafka_probe BOOTSTRAP IN OUT RATE SECONDS");
+        kafka_die("kafka_probe BOOTSTRAP IN OUT RATE SECONDS");
     }
     static struct probe p;
     pthread_t writer;
@@ -194,7 +149,7 @@ int main(int argc, char **argv)
     settle(&p);
     p.begin_us = now_us();
     if (pthread_create(&writer, NULL, write_all, &p) != 0) {
-        die("no thread");
+        kafka_die("no thread");
     }
     int64_t late_us = p.begin_us + (int64_t)(p.rows * 1000000 / p.rate) + LATE_US;
     while (atomic_load_explicit(&p.back, memory_order_acquire) < p.rows && now_us() < late_us) {
@@ -202,7 +157,7 @@ int main(int argc, char **argv)
     }
     (void)pthread_join(writer, NULL);
     if (p.back < p.rows) {
-        die("%llu records did not come back", (unsigned long long)(p.rows - p.back));
+        kafka_die("%llu records did not come back", (unsigned long long)(p.rows - p.back));
     }
     int64_t *counted = p.waited_us + warm;
     uint64_t rows = p.rows - warm;
