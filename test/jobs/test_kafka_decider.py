@@ -288,7 +288,7 @@ def a_marker_that_others_wrote_over_is_told_and_without_it_the_rows_tell(p):
     broker = p.kafka()
     broker.create("overwritten", 1)
     path = job(p, broker, "overwritten", rate=3000)
-    ok(p.run("run", path, env={"STREAMRUN_REHEARSE": "run: decided:3"}), -SIGKILL)
+    ok(p.run("run", path, env={"STREAMRUN_REHEARSE": "run: decided:2"}), -SIGKILL)
     group = next(name for name in broker.groups() if name.startswith("overwritten-"))
     broker.group_alter(group, "overwritten", 0, 7)
     refused = ok(p.run("run", path, "--continue"), 4).stderr
@@ -308,6 +308,7 @@ def a_commit_that_comes_late_is_of_no_later_transaction(p):
         proxy.late.clear()
         proxy.hold(nth)
         done = ok(p.run("run", job(p, broker, name, rows=1500, rate=1000, bootstrap=proxy.bootstrap)))
+        wait_for("the broker's answer", lambda: proxy.late)
         assert proxy.late == [47], (name, proxy.late, done.stderr)
         assert numbers(broker, name) == list(range(1500)), done.stderr
     proxy.close()
